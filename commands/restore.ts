@@ -33,8 +33,13 @@ export const command = defineCommand({
   view: showRestored,
 })
 
-export function showRestored({ data_dir, records, blobs, replaced }: Restored, io: Io): void {
+export function showRestored({ data_dir, records, blobs, replaced, keys }: Restored, io: Io): void {
   io.line(`${green('✓')} restored ${records} records and ${blobs} files${replaced ? ', replacing the old store' : ''}`)
   io.line(`  data      ${io.path(data_dir)}`)
+  if (keys !== null) {
+    io.line('  needs     its two keys, which no backup holds:')
+    io.line(`            ${keys.gas}   --gas-key-file: sends all transactions and owns the contracts`)
+    io.line(`            ${keys.pay_to}   --pay-to-key-file: receives payments and signs payouts`)
+  }
   io.note(`  next      ${cyan(io.hint('souk up'))}`)
 }

@@ -371,7 +371,9 @@ function openEndpoint(ctx: Context): void {
 async function openBackup(ctx: Context, outside: Outside): Promise<void> {
   storage.open(ctx, outside.storage)
   const note = () => noteBackup(ctx, ctx.clock.now())
-  backups.open(ctx, await openBackups({ dataDir: ctx.config.dataDir, backup: outside.backup, note }))
+  // A backup is made even while no node answers. A restore then compares more of the chain.
+  const prepare = async () => ctx.chain.noteSeen?.().catch(() => undefined)
+  backups.open(ctx, await openBackups({ dataDir: ctx.config.dataDir, backup: outside.backup, prepare, note }))
 }
 
 export async function saveCounts(ctx: Context): Promise<void> {

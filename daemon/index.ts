@@ -29,6 +29,7 @@ import { startFirstParty } from './features/jobs/first-party.ts'
 import { followEngines, syncFirstParty } from './features/operator/first-party-listings.ts'
 import { openSwitches } from './features/operator/follow-switches.ts'
 import { planSeed, type SeedName, seedFound, seedNamed, seedStore } from './features/operator/seed.ts'
+import { catchUp } from './features/payments/catch-up.ts'
 import { payments } from './features/payments/rows.ts'
 import { recoverPayments } from './features/payments/settle.ts'
 import { runPayouts } from './features/payouts/payouts.ts'
@@ -48,6 +49,7 @@ import { closeResources } from './kernel/resource.ts'
 import { type OpenedChain, openChain } from './open-chain.ts'
 import type { Ports } from './outside.ts'
 import { type ChainPort, isTestMoney } from './ports/chain/chain.ts'
+import { markRestored } from './ports/chain/evm/start/rows.ts'
 import { openRecover, type Recover } from './ports/chain/signature.ts'
 import {
   type Clock,
@@ -67,9 +69,6 @@ import { repairStore } from './store/lowdb/repair.ts'
 import { type VerifyReport, verifyStore } from './store/lowdb/verify.ts'
 import type { Store } from './store/port.ts'
 import type { OpenedStore } from './store/postgres/opened.ts'
-
-/** Folder within the unpacked backup in which the new store is staged. */
-const STAGED_FOLDER = 'staged'
 
 export type Daemon = {
   /** Local address; the public one is `ctx.baseUrl()`. */
@@ -242,6 +241,7 @@ async function finishEarlierRun(ctx: Context, step: ReportStart): Promise<void> 
   await loadFirstList(ctx)
   step('recovery')
   const recovered = await recoverPayments(ctx)
+  await catchUp(ctx)
   await runPayouts(ctx)
   await recoverSettlements(ctx)
   await scheduleForgotten(ctx)
@@ -327,15 +327,15 @@ export async function tidyData(dataDir: string): Promise<number> {
  * Verifies a backup and replaces a stopped daemon's store with it. The old store is kept until the new one has opened.
  * @throws AppError 400 on an invalid backup, StoreLocked while a daemon runs.
  */
-export async function replaceData(dataDir: string, tarFile: string): Promise<VerifyReport> {
+export async function replaceData(dataDir: string, tarFile: string) {
   makeFolder(dataDir)
   return withUnpacked(
     tarFile,
     async (from) => {
-      const fresh = join(from, STAGED_FOLDER)
+      const fresh = join(from, 'staged')
       const report = await checkedBackup(tarFile, { from, to: fresh })
-      await replaceStore(dataDir, fresh, async () => (await openStopped(dataDir, allCollections)).close())
-      return report
+      const opens = () => openStopped(dataDir, allCollections).then(markRestored)
+      return { ...report, home: await replaceStore(dataDir, fresh, opens) }
     },
     dataDir,
   )

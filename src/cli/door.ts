@@ -53,6 +53,9 @@ type CopyWanted = {
 
 type CopiedStore = WholeState & { readonly rows: number; readonly database: string; readonly kept?: string }
 
+/** The chain of a store, and the addresses of its keys, which no backup holds. */
+export type ChainKeys = { readonly mode: string; readonly gas_key: string; readonly pay_to: string }
+
 /** Functions of the daemon that the command line calls. All but `createDaemon` require that the daemon is stopped. */
 export type DaemonDoor = {
   createDaemon(start: Config, hooks: StartHooks): Promise<RunningDaemon>
@@ -64,7 +67,7 @@ export type DaemonDoor = {
   /** A backup: the store as a tar archive. */
   backupData(dataDir: string): AsyncIterable<string | Uint8Array>
   /** Replaces the store with a backup. */
-  replaceData(dataDir: string, tarFile: string): Promise<Looked>
+  replaceData(dataDir: string, tarFile: string): Promise<Looked & { readonly home: ChainKeys | undefined }>
   /** Exports the store or a backup. */
   exportData(dataDir: string, wanted: ExportWanted): Promise<WholeState & { readonly rows: number }>
   /** Creates the store from an export. */

@@ -112,7 +112,7 @@ describe('a marketplace on base', () => {
     // People were told whom to pay, and contracts obey a key: neither changes under them.
     await souk(['down'])
     writeFileSync(join(home, 'pay-to'), `0x${'3'.repeat(64)}\n`)
-    expect((await souk(['up', '--port', '0'])).err).toMatch(/--pay-to-key-file has the key of.*use the original key/)
+    expect((await souk(['up', '--port', '0'])).err).toMatch(/--pay-to-key-file .*has the key of.*put that key into/)
   })
 })
 

@@ -14,6 +14,8 @@ export type Restored = {
   readonly records: number
   readonly blobs: number
   readonly replaced: boolean
+  /** Keys that the next start needs, by what each is for. */
+  readonly keys: { readonly chain: string; readonly gas: string; readonly pay_to: string } | null
 }
 
 /** Whether the data is in a database, which the daemon notes in the data folder. */
@@ -60,6 +62,7 @@ export function demoRefused({ places }: Pick<Context, 'places'>): CliError {
 export async function restoreFrom({ places, io, system }: Context, file: string): Promise<Restored> {
   const replaced = hasStore({ places })
   using _progress = io.progress(`checking ${io.path(file)} and putting it in place`)
-  const { storeId, records, blobs } = await (await system.daemon()).replaceData(places.data, file)
-  return { data_dir: places.data, store_id: storeId, records, blobs, replaced }
+  const { storeId, records, blobs, home } = await (await system.daemon()).replaceData(places.data, file)
+  const keys = home && home.mode !== 'devnet' ? { chain: home.mode, gas: home.gas_key, pay_to: home.pay_to } : null
+  return { data_dir: places.data, store_id: storeId, records, blobs, replaced, keys }
 }

@@ -13,6 +13,7 @@ import { isLate, nameOf, promisedAt } from '../jobs/view.ts'
 import { services } from '../listings/rows.ts'
 import { owingStates } from '../payments/reversed.ts'
 import { type PaymentRow, payments } from '../payments/rows.ts'
+import { FOUND } from '../payouts/advances.ts'
 import { type PayoutRow, payouts } from '../payouts/rows.ts'
 import { compliance } from '../sanctions/sanctions.ts'
 import { plans, subscriptions, type UnservedPeriodRow, unservedPeriods } from '../subscriptions/rows.ts'
@@ -204,15 +205,24 @@ async function reversedOf({ t }: Reading): Promise<FoundItems> {
   return foundItems('reversed', { rows: items, count }, (words) => words)
 }
 
+/** Money that moved after the backup from which the store was restored. */
+function foundSentence({ id, blocked, last_error: why, amount }: PayoutRow): string {
+  if (!blocked) return `A payout was made after the backup: ${why}.`
+  const act = `souk admin adjust SELLER ${formatAmount(amount)} --settles ${id}`
+  return `A payment waits: it was ${why}. It is refunded unless you say whose sale it was: ${act}.`
+}
+
 /** Payouts without a key, and those on hold, which the next payout run releases unless their wallet is still listed. */
 async function payoutsOf({ ctx, t }: Reading): Promise<FoundItems> {
   const stuck = await some(t, { of: payouts, index: 'status', prefix: ['needs_operator'] })
   const blocked = await some(t, { of: payouts, index: 'blocked' })
+  const ahead = await some(t, { of: payouts, index: 'advanced' })
   return foundItems(
     'payout',
-    { rows: [...stuck.rows, ...blocked.rows], count: stuck.count + blocked.count },
+    { rows: [...stuck.rows, ...blocked.rows, ...ahead.rows], count: stuck.count + blocked.count + ahead.count },
     async (payout) => {
       const { id, kind, wallet, amount } = payout
+      const isFound = payout.ref_kind === FOUND
       const isListed = payout.blocked && (await isSanctioned(ctx, wallet))
       const held = isListed ? 'is on hold: its wallet is on the sanctions list' : 'was on hold: its wallet was blocked'
       return {
@@ -223,8 +233,10 @@ async function payoutsOf({ ctx, t }: Reading): Promise<FoundItems> {
         amount,
         since: payout.created_at,
         due: payout.next_attempt_at,
-        sentence: `A ${kind} ${payout.blocked ? held : `failed: ${payout.last_error ?? 'unknown error'}`}.`,
-        fix: isListed ? `souk why ${id}` : 'souk crons run provider-settlement',
+        sentence: isFound
+          ? foundSentence(payout)
+          : `A ${kind} ${payout.blocked ? held : `failed: ${payout.last_error ?? 'unknown error'}`}.`,
+        fix: isListed || isFound ? `souk why ${id}` : 'souk crons run provider-settlement',
       }
     },
   )

@@ -14,6 +14,7 @@ import { balanceOf, lastSeq } from '../ledger/post.ts'
 import { type AccountRow, accounts, history, type LedgerRow } from '../ledger/rows.ts'
 import { uncoveredLosses } from '../payments/reversed.ts'
 import { type PaymentRow, payments } from '../payments/rows.ts'
+import { advancedSum } from '../payouts/advances.ts'
 import { type PayoutRow, payouts } from '../payouts/rows.ts'
 import { type PurchaseRow, purchases } from '../products/rows.ts'
 import { type SubscriptionRow, subscriptions } from '../subscriptions/rows.ts'
@@ -304,9 +305,10 @@ export async function compareChain(ctx: Required<Books>): Promise<Check[]> {
   const { escrow } = ctx.chain
   for (let attempt = 0; attempt < QUIET_ATTEMPTS; attempt += 1) {
     const before = ctx.store.stats().seq
-    const { ext, open, lost, sent, dealt } = await ctx.store.read(async (t) => ({
+    const { ext, open, lost, sent, dealt, advanced } = await ctx.store.read(async (t) => ({
       ext: await balanceOf(t, account.ext),
       lost: await uncoveredLosses(t),
+      advanced: await advancedSum(t),
       open: await everyRow(t.table(payments), { index: 'open', prefix: [], limit: SLICE_ROWS }),
       sent: (await everyRow(t.table(payouts), { index: 'due', prefix: [], limit: SLICE_ROWS })).filter(
         (row) => row.status === 'sent',
@@ -322,7 +324,7 @@ export async function compareChain(ctx: Required<Books>): Promise<Check[]> {
     if (!isQuiet || ctx.store.stats().seq !== before) continue
     const uncovered = lost.reduce((sum, row) => sum + (row.uncovered ?? 0n), 0n)
     const leaving = sent.reduce((sum, row) => sum + row.amount, 0n)
-    const whole = chainCheck({ ext, onChain, unposted, uncovered, sent: leaving, awaited: awaitedOf(dealt) })
+    const whole = chainCheck({ ext, onChain, unposted, uncovered, advanced, sent: leaving, awaited: awaitedOf(dealt) })
     return [whole, ...inContract]
   }
   throw new AppError('unavailable', 'The ledger is too busy to compare it with the chain.', { retryAfter: 5 })

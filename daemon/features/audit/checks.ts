@@ -152,6 +152,8 @@ export type ChainFacts = {
   readonly unposted: bigint
   /** Losses from reverted payments that earnings do not cover yet. */
   readonly uncovered: bigint
+  /** Payouts, found after a restore, that the books do not owe yet. */
+  readonly advanced: bigint
   /** Payouts sent but not confirmed yet. */
   readonly sent: bigint
   /** Job money that an external call released from the contract, while that call is not final. */
@@ -159,8 +161,8 @@ export type ChainFacts = {
 }
 
 /** The negative of `ext` must equal the on-chain money, adjusted for money in transit. */
-export function chainCheck({ ext, onChain, unposted, uncovered, sent, awaited }: ChainFacts): Check {
-  const most = -ext + unposted - uncovered
+export function chainCheck({ ext, onChain, unposted, uncovered, advanced, sent, awaited }: ChainFacts): Check {
+  const most = -ext + unposted - uncovered - advanced
   const faults: string[] = []
   if (uncovered > 0n) {
     faults.push(`the chain reverted payments: earnings do not cover ${formatAmount(uncovered)}`)
@@ -172,5 +174,6 @@ export function chainCheck({ ext, onChain, unposted, uncovered, sent, awaited }:
   }
   const young =
     awaited > 0n ? `, except at most ${formatAmount(awaited)} released by external calls that are not final yet` : ''
-  return checkOf('chain', `the chain holds ${formatAmount(onChain)}, as the ledger expects${young}`, faults)
+  const ahead = advanced > 0n ? `, ${formatAmount(advanced)} of payouts set off against the next ones` : ''
+  return checkOf('chain', `the chain holds ${formatAmount(onChain)}, as the ledger expects${ahead}${young}`, faults)
 }

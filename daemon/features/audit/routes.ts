@@ -22,6 +22,7 @@ import { account, legsOf } from '../ledger/legs.ts'
 import { balanceOf, post } from '../ledger/post.ts'
 import { type AccountRow, accounts } from '../ledger/rows.ts'
 import { balanceFacts } from '../payments/balance.ts'
+import { settleFound, takeAdvance } from '../payouts/advances.ts'
 import { type PayoutRow, payouts, payoutView } from '../payouts/rows.ts'
 import { settleUnserved } from '../subscriptions/unserved.ts'
 import { auditBooks } from './audit.ts'
@@ -164,10 +165,15 @@ type Adjustment = {
 
 async function adjust(t: Tx, draw: Draw, { id, amount, reason, settles, call }: Adjustment) {
   const participant = existing(await t.table(participants).get(id), 'The participant')
-  if (settles !== undefined) await settleUnserved(t, { id: settles, participantId: id, now: call.now })
+  const found = settles === undefined ? undefined : await t.table(payouts).get(settles)
+  if (found) await settleFound(t, draw, { id: found.id, reason, at: call.now })
+  else if (settles !== undefined) await settleUnserved(t, { id: settles, participantId: id, now: call.now })
   await refuseOverdraft(t, amount < 0n ? account.balance(id) : account.oper, amount)
   const subject = { kind: 'participant', id }
-  const legs = legsOf.adjustment({ participantId: id, amount })
+  const most = usdc(found && amount > 0n ? amount : 0n)
+  const { amount: paid } = await takeAdvance(t, { wallet: participant.wallet, most })
+  const rest = legsOf.adjustment({ participantId: id, amount: usdc(amount - paid) })
+  const legs = [...legsOf.reversal({ from: account.oper, amount: paid }), ...rest]
   const posted = await post(t, draw, { kind: 'adjustment', ref: subject, legs, at: call.now })
   const transaction_id = posted as string // an amount that is not 0 moves something
   const detail = { amount: formatAmount(amount), transaction_id, ...compact({ settles }) }

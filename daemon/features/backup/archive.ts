@@ -27,6 +27,8 @@ type Parts = {
   readonly dataDir: string
   /** Copies the running store to a new folder. */
   readonly backup: (target: string) => Promise<BackupReport>
+  /** Called before the store is copied. */
+  readonly prepare?: () => Promise<void>
   /** Called when a backup was sent whole. */
   readonly note: () => Promise<void>
 }
@@ -49,7 +51,7 @@ export async function lastBackup({ store }: Pick<Context, 'store'>): Promise<num
 export const backups = defineResource<Backups>('backups')
 
 /** Prepares backups of the running store, each sent as a tar. First removes files that an interrupted backup left. */
-export async function openBackups({ dataDir, backup, note }: Parts): Promise<Backups> {
+export async function openBackups({ dataDir, backup, prepare, note }: Parts): Promise<Backups> {
   for (const name of await readdir(dataDir)) {
     if (name.startsWith(FOLDER)) await rm(join(dataDir, name), { recursive: true, force: true })
   }
@@ -59,6 +61,7 @@ export async function openBackups({ dataDir, backup, note }: Parts): Promise<Bac
     const folder = await mkdtemp(join(dataDir, FOLDER))
     try {
       const store = join(folder, 'store')
+      await prepare?.()
       await backup(store)
       yield* tarOf(store)
       await note()

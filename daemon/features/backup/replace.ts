@@ -48,7 +48,7 @@ function foldersOf(dataDir: string): Folders {
  * Replaces a stopped daemon's store with a verified one. If the new store does not open, restores the old one.
  * @throws StoreLocked while a daemon runs; the error that `opens` threw
  */
-export async function replaceStore(dataDir: string, fresh: string, opens: () => Promise<void>): Promise<void> {
+export async function replaceStore<T>(dataDir: string, fresh: string, opens: () => Promise<T>): Promise<T> {
   const folders = foldersOf(dataDir)
   makeFolder(folders.store)
   await underLock(folders, async () => {
@@ -61,13 +61,12 @@ export async function replaceStore(dataDir: string, fresh: string, opens: () => 
     await dropDerived(folders)
     await moveAll(fresh, folders.store, 'manifest last')
   })
-  try {
-    await opens()
-  } catch (error) {
+  const opened = await opens().catch(async (error: unknown) => {
     await underLock(folders, () => putBack(folders))
     throw error
-  }
+  })
   await rm(folders.aside, { recursive: true })
+  return opened
 }
 
 /** Undoes a replacement that a crash cut short; called before a store is opened. */

@@ -91,6 +91,8 @@ export const legsOf = {
   splitter: (due: { from: 'fees' | 'ops'; to: string; amount: Usdc }) => move(due.from, due.to, due.amount),
   /** A payment that the chain reverted permanently. */
   reversal: (loss: { from: string; amount: Usdc }) => move(loss.from, account.ext, loss.amount),
+  /** A payment found after a restore, for something that was delivered. */
+  claimed: (claim: { from: string; amount: Usdc }) => move(claim.from, account.oper, claim.amount),
   /** Returns the money of a reverted payment that the chain settled again. */
   returned: (back: { to: string; amount: Usdc }) => move(account.ext, back.to, back.amount),
   /** Pays a refund that was withheld because its money was missing. */

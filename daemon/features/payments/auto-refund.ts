@@ -5,6 +5,7 @@ import type { Context } from '../../kernel/context.ts'
 import { hasMoneyIn } from '../ledger/rows.ts'
 import { runPayouts } from '../payouts/payouts.ts'
 import { payouts } from '../payouts/rows.ts'
+import { catchUp } from './catch-up.ts'
 import { coverLosses, payAllWithheld } from './reversed.ts'
 import { payments } from './rows.ts'
 import { recoverPayments } from './settle.ts'
@@ -24,6 +25,7 @@ export const autoRefund = defineCron({
   async run({ ctx, signal }) {
     const hasWork = (await hasOpenPayments(ctx)) || (await hasMoneyIn(ctx, ['hold', 'rfd', 'out', 'blk']))
     await recoverPayments(ctx)
+    await catchUp(ctx)
     // Refunds owed to payers are paid before the marketplace's own losses are covered.
     await payAllWithheld(ctx)
     await coverLosses(ctx)

@@ -15,6 +15,7 @@ import { contractMirror } from '../escrow/contract.ts'
 import { account, legsOf } from '../ledger/legs.ts'
 import { balanceOf, lastSeq, post } from '../ledger/post.ts'
 import { compliance } from '../sanctions/sanctions.ts'
+import { advancedSum, FOUND, takeAdvance } from './advances.ts'
 import { payoutMachine, payoutState } from './machine.ts'
 import { type PayoutRow, payouts } from './rows.ts'
 import { announce, applyPayoutStep, BLOCKED_REVIEW_MS, type PayoutStep } from './steps.ts'
@@ -58,23 +59,25 @@ export async function openPayout(t: Tx, draw: Draw, payout: NewPayout): Promise<
   return t.table(payouts).insert({ ...row, covers: await lastSeq(t), open: true, next_attempt_at: at })
 }
 
-/** Blocks money that an account holds for a sanctioned wallet. The money returns when the wallet is cleared. */
-export async function keepFrom(t: Tx, draw: Draw, payout: NewPayout): Promise<PayoutRow | null> {
-  const { wallet, source, at } = payout
+type KeptPayout = NewPayout & { readonly error?: string; readonly waitMs?: number }
+
+/** Blocks money that an account holds for a wallet, by default a sanctioned one, until a review clears it. */
+export async function keepFrom(t: Tx, draw: Draw, payout: KeptPayout): Promise<PayoutRow | null> {
+  const { wallet, source, at, error = SANCTIONED, waitMs = BLOCKED_REVIEW_MS } = payout
   const amount = payout.amount ?? (await balanceOf(t, source))
   if (amount === 0n) return null
   const row = newRow(draw.id('payout'), { ...payout, amount })
   const legs = legsOf.blocked({ from: source, wallet, amount })
   await post(t, draw, { kind: 'blocked', ref: { kind: 'payout', id: row.id }, legs, at })
-  const kept = { status: 'failed', blocked: true, last_error: SANCTIONED } as const
+  const kept = { status: 'failed', blocked: true, last_error: error } as const
   const inserted = await t
     .table(payouts)
-    .insert({ ...row, ...kept, covers: await lastSeq(t), next_attempt_at: at + BLOCKED_REVIEW_MS })
+    .insert({ ...row, ...kept, covers: await lastSeq(t), next_attempt_at: at + waitMs })
   await announce(t, draw, { row: inserted, step: { event: 'block', at } })
   return inserted
 }
 
-function newRow(
+export function newRow(
   id: string,
   { kind, wallet, source, amount, ref, at }: NewPayout & { amount: Usdc },
 ): Omit<Draft<PayoutRow>, 'covers'> {
@@ -140,6 +143,8 @@ export type PayoutCounts = { confirmed: number; waiting: number; failed: number 
  */
 export async function runPayouts(ctx: Context): Promise<PayoutCounts> {
   const counts: PayoutCounts = { confirmed: 0, waiting: 0, failed: 0 }
+  // A payout that was already made after the backup must not be made again.
+  if (ctx.chain.catchUp?.isDue()) return counts
   await reviewBlocked(ctx)
   for await (const rows of eachPage(ctx.store.table(payouts), { index: 'due', prefix: [], limit: PAYOUT_PAGE })) {
     const due = rows.filter((row) => (row.next_attempt_at ?? 0) <= ctx.clock.now())
@@ -168,6 +173,7 @@ async function drive(ctx: Context, payout: PayoutRow): Promise<keyof PayoutCount
     await step(ctx, id, { event: 'lack_key', error: NO_KEY })
     return 'waiting'
   }
+  if (await setOff(ctx, payout)) return 'confirmed'
   await step(ctx, id, { event: 'sign' })
   const sent = await step(ctx, id, { event: 'send' })
   if (!sent) return 'waiting'
@@ -185,6 +191,30 @@ async function drive(ctx: Context, payout: PayoutRow): Promise<keyof PayoutCount
   }
   await step(ctx, id, { event: 'postpone', error: result })
   return 'waiting'
+}
+
+/** Pays a payout, as far as possible, with what its wallet got in advance. @returns whether that pays all of it */
+async function setOff(ctx: Context, { id, wallet, attempts }: PayoutRow): Promise<boolean> {
+  if (attempts > 0 || (await ctx.store.table(payouts).count('advanced', [wallet])) === 0) return false
+  return commit(ctx, async (t, draw) => {
+    const row = await t.table(payouts).getForUpdate(id)
+    if (!row?.open || row.attempts > 0) return false
+    const at = ctx.clock.now()
+    const { amount, transaction } = await takeAdvance(t, { wallet, most: row.amount })
+    if (amount === 0n || transaction === null) return false
+    if (amount < row.amount) {
+      const entry = { kind: 'payout_confirmed', ref: refOf(row), legs: legsOf.payoutConfirmed({ id, amount }) } as const
+      await post(t, draw, { ...entry, at })
+      await t.table(payouts).put({ ...row, amount: usdc(row.amount - amount), updated_at: at })
+      return false
+    }
+    let paid = row
+    for (const event of ['sign', 'send', 'confirm'] as const) {
+      paid = await applyPayoutStep(t, draw, { row: paid, step: { event, at, transaction } })
+    }
+    await follow(t, draw, { row, at })
+    return true
+  })
 }
 
 /** Whether the money of a failed payout returns to its payee's account. Refunds and revenue shares do not return. */
@@ -276,7 +306,10 @@ async function reviewBlocked(ctx: Context): Promise<void> {
 }
 
 async function review(ctx: Context, row: PayoutRow): Promise<void> {
-  if ((await screen(ctx, row.wallet)) !== 'clear') await step(ctx, row.id, { event: 'review' })
+  const isClear = (await screen(ctx, row.wallet)) === 'clear'
+  // While wallets have got more than the books owe them, the money of found payments may be what paid them.
+  const mayBeSpent = row.ref_kind === FOUND && (await ctx.store.read(advancedSum)) > 0n
+  if (!isClear || mayBeSpent) await step(ctx, row.id, { event: 'review' })
   // Unblock a payee's share only if it can be sent immediately. In the revenue account it would be divided again.
   else if (row.kind === 'splitter' && (await ctx.store.read((t) => openPayoutOf(t, row.wallet))))
     await step(ctx, row.id, { event: 'review', waitMs: BUSY_REVIEW_MS })

@@ -30,6 +30,8 @@ export const PayoutRow = z.strictObject({
   /** Business time of the next attempt or review; null when the payout has ended. */
   next_attempt_at: z.int().nullable(),
   transaction: z.string().nullable(),
+  /** For a payout that was made after the backup: the part that the books do not owe its wallet yet. */
+  advanced: Micro.exactOptional(),
   created_at: z.int(),
   updated_at: z.int(),
 })
@@ -47,6 +49,7 @@ export const payouts = defineCollection('payouts', {
     { name: 'status', fields: ['status', 'created_at'], order: 'desc' },
     { name: 'ref', fields: ['ref_id'] },
     { name: 'newest', fields: ['created_at'], order: 'desc' },
+    { name: 'advanced', fields: ['wallet', 'created_at'], where: { field: 'advanced', present: true } },
   ],
 })
 

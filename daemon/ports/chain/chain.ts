@@ -201,6 +201,35 @@ export type ChainTransactions = {
   sweep(before: number, isNeeded: (from: Wallet, nonce: Hex) => Promise<boolean>): Promise<number>
 }
 
+/** A transfer into or out of `payTo`; `nonce` of the authorization that moved it, if one did. */
+export type MoneyMove = {
+  /** `<transaction>:<log index>`. */
+  readonly id: string
+  readonly from: Wallet
+  readonly to: Wallet
+  readonly value: Usdc
+  readonly transaction: Hex
+  readonly nonce?: Hex
+}
+
+export type Movements = {
+  readonly rows: readonly MoneyMove[]
+  /** Escrow ids of the jobs for which money was deposited. */
+  readonly deposits: readonly Hex[]
+  /** Whether everything that happened before the start is final. */
+  readonly isWhole: boolean
+}
+
+/** What the chain did after the backup from which the store was restored. */
+export type CatchUp = {
+  /** Whether movements may still be missing in the books. Until then nothing is paid out. */
+  isDue(): boolean
+  /** What is final of what happened since the backup. @throws RpcUnavailableError */
+  movements(): Promise<Movements>
+  /** Called when all movements are in the books. */
+  end(): Promise<void>
+}
+
 /** Limit of test money per wallet and day (decisions §3). */
 export const FAUCET_DAILY_LIMIT = usdc(1_000_000_000n)
 
@@ -253,6 +282,9 @@ export type ChainPort = {
   onReversed?(listener: (reversal: Reversal) => void): () => void
   /** Reports events for metrics. @returns the function that ends the subscription */
   observe?(listener: (event: ChainEvent) => void): () => void
+  readonly catchUp?: CatchUp
+  /** Stores the latest block, just before a backup. */
+  noteSeen?(): Promise<void>
   /** Sent transactions. */
   readonly transactions: ChainTransactions
   /** Grants test money to a wallet; absent with real money. `nowMs` decides the day of the daily limit. */

@@ -3,7 +3,8 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { instantiateSecp256k1 } from '@bitauth/libauth'
-import { bytesToHex } from '@noble/hashes/utils.js'
+import { keccak_256 } from '@noble/hashes/sha3.js'
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
 import {
   type Authorization,
   addressOfPublicKey,
@@ -133,6 +134,18 @@ export function openDigests(separator: Uint8Array): (authorization: Authorizatio
     keep(memo, key, digest)
     return digest
   }
+}
+
+/** Nonce of a payout. The token accepts it once in all, even if two daemons send the payout. */
+export function payoutNonce(id: string): Hex {
+  return `0x${bytesToHex(keccak_256(utf8ToBytes(`souk payout\n${id}`)))}`
+}
+
+const WORD = /^0x[0-9a-f]{64}$/
+
+/** Id of a job in the escrow contract. A job that only the contract knows is named by this id. */
+export function escrowId(job: string): Hex {
+  return WORD.test(job) ? (job as Hex) : `0x${bytesToHex(keccak_256(utf8ToBytes(`job:${job}`)))}`
 }
 
 function keep<T>(memo: Map<string, T>, key: string, value: T): void {

@@ -1,11 +1,12 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
-import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js'
+import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js'
 import { toFunctionSelector } from 'viem'
 import { receiveDigest } from '../../../../src/core/authorization.ts'
 import type { Hex, Wallet } from '../../../../src/core/hex.ts'
 import { usdc } from '../../../../src/core/money.ts'
 import { escrowStates } from '../../../../src/model/job.ts'
 import type { EscrowAct, EscrowDeal, EscrowEnd, EscrowPort, EscrowResult, EscrowState, EscrowTerms } from '../escrow.ts'
+import { escrowId } from '../signature.ts'
 import type { OrderOutcome, TxQueue } from './queue/queue.ts'
 import type { KeySigner } from './queue/signer.ts'
 import type { Reads } from './reads.ts'
@@ -72,10 +73,6 @@ export function openEscrow(parts: EscrowParts): EscrowPort {
       return { held: usdc(held), paused: isPaused }
     },
   }
-}
-
-export function escrowId(job: string): Hex {
-  return `0x${bytesToHex(keccak_256(utf8ToBytes(`job:${job}`)))}`
 }
 
 function wordsOf({ job, buyer, refundTo, net, fee, deadline }: EscrowTerms) {

@@ -73,6 +73,7 @@ export type EvmOptions = {
   readonly keys: { readonly gas: KeySigner; readonly payTo?: KeySigner }
   readonly settings?: Partial<EvmSettings>
   readonly wall: () => number
+  readonly adopts?: QueueOptions['adopts']
   readonly timings?: Partial<QueueTimings>
   readonly observe?: { readonly rpc?: RpcObserver; readonly queue?: (event: QueueEvent) => void }
   /** Called at points where tests may end the process. */
@@ -209,7 +210,7 @@ const baseTimings: QueueTimings = {
 type Digests = (authorization: Authorization) => Uint8Array
 
 function queueOptions(rpc: Rpc, options: EvmOptions, digestOf: Digests): QueueOptions {
-  const { store, mode, network, deployment, keys, wall, observe, step } = options
+  const { store, mode, network, deployment, keys, wall, observe, step, adopts } = options
   const { maxFee = defaults.maxFee, maxInFlight, maxBatch } = options.settings ?? {}
   const isDevnet = mode === 'devnet'
   return {
@@ -223,6 +224,6 @@ function queueOptions(rpc: Rpc, options: EvmOptions, digestOf: Digests): QueueOp
     finality: isDevnet ? { confirmed: 'latest', final: 'latest' } : { confirmed: 'safe', final: 'finalized' },
     timings: { ...(isDevnet ? devnetTimings : baseTimings), ...options.timings },
     wall,
-    ...compact({ batch: deployment.batch, maxInFlight, maxBatch, observe: observe?.queue, step }),
+    ...compact({ batch: deployment.batch, maxInFlight, maxBatch, observe: observe?.queue, step, adopts }),
   }
 }

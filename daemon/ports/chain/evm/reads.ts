@@ -236,7 +236,7 @@ function gathered(rpc: ReadsParts['rpc']): AnswerOf {
   })
 }
 
-function logsIn(result: unknown): FoundLog[] {
+export function logsIn(result: unknown): FoundLog[] {
   if (!Array.isArray(result)) throw new RpcUnavailableError('the node did not return a list of logs')
   return result.map((log: unknown) => {
     if (!isObject(log) || !Array.isArray(log['topics']))

@@ -1,5 +1,4 @@
-import { keccak_256 } from '@noble/hashes/sha3.js'
-import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
+import { bytesToHex } from '@noble/hashes/utils.js'
 import { type Authorization, MAX_UINT256 } from '../../../../src/core/authorization.ts'
 import type { Hex, Wallet } from '../../../../src/core/hex.ts'
 import type { Usdc } from '../../../../src/core/money.ts'
@@ -14,6 +13,7 @@ import type {
   TransferResult,
   VerifyResult,
 } from '../chain.ts'
+import { payoutNonce } from '../signature.ts'
 import { batchCall, batchResults, transferCall } from './queue/calldata.ts'
 import type { QueueOptions } from './queue/core.ts'
 import { MAX_SIGNATURE_BYTES } from './queue/enter.ts'
@@ -173,11 +173,6 @@ async function isContractSignature(parts: SettlementParts, authorization: Author
   if (await parts.token.isAgreed(authorization.from, digest, wallet?.signature ?? given)) return true
   if (wallet === undefined || !isAllowed(parts, wallet)) return false
   return (await parts.reads.code(authorization.from)) === '0x' && agreesOnceDeployed(parts, authorization, wallet)
-}
-
-/** Nonce of a payout. The token accepts it once in all, even if two daemons send the payout. */
-export function payoutNonce(id: string): Hex {
-  return `0x${bytesToHex(keccak_256(utf8ToBytes(`souk payout\n${id}`)))}`
 }
 
 /**

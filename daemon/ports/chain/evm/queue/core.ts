@@ -82,6 +82,8 @@ export type QueueOptions = {
   readonly finality: { readonly confirmed: BlockTag; readonly final: BlockTag }
   readonly timings: QueueTimings
   readonly wall: () => number
+  /** Whether to continue from the chain's transaction count, because the store is a restored backup. */
+  readonly adopts?: boolean
   readonly observe?: (event: QueueEvent) => void
   readonly step?: (step: QueueStep) => Promise<void> | void
 }

@@ -153,15 +153,18 @@ async function recover(core: Core): Promise<void> {
 
 /** The next nonce: the store's counter or, for a new store, the chain's transaction count. */
 async function nextNonce({ options }: Core, count: number): Promise<number> {
-  const { store, signer } = options
+  const { store, signer, adopts = false } = options
   const own = await store.table(chainSigners).get(signer.address)
-  if (!own) {
-    await store.tx((t) => t.table(chainSigners).insert({ id: signer.address, next_nonce: count }))
+  if (!own || (adopts && count > own.next_nonce)) {
+    await store.tx(async (t) => {
+      await t.table(chainSigners).getForUpdate(signer.address)
+      await t.table(chainSigners).put({ id: signer.address, next_nonce: count })
+    })
     return count
   }
   if (count > own.next_nonce) {
     throw new QueueRefused(
-      `The gas key ${signer.address} was used elsewhere (${count} transactions on the chain, ${own.next_nonce} in this folder): use a separate gas key for this marketplace.`,
+      `The gas key ${signer.address} was used elsewhere (${count} transactions on the chain, ${own.next_nonce} in this folder): use a separate gas key for this marketplace. An old copy of the folder must go through souk admin backup and souk restore.`,
     )
   }
   return own.next_nonce

@@ -3,6 +3,7 @@ import { chainNetworks, domainSeparator, networks, type TokenDomain } from '../.
 import { AppError } from '../../../../../src/core/error.ts'
 import type { Hex, Wallet } from '../../../../../src/core/hex.ts'
 import { isObject } from '../../../../../src/core/json.ts'
+import type { ChainSetup } from '../../../../../src/model/payment.ts'
 import type { ChainMode } from '../../chain.ts'
 import { encodeCall, method } from '../rpc/abi.ts'
 import type { Rpc } from '../rpc/rpc.ts'
@@ -95,16 +96,29 @@ export async function checkFactory(rpc: Rpc): Promise<void> {
   throw refused(`This chain has no CREATE2 deployer (${missing}): use a node of the right chain.`)
 }
 
+/** Checks that the node has the latest block that a backup saw. @throws AppError */
+export async function checkBlock(rpc: Rpc, mode: ChainMode, seen: number | undefined): Promise<void> {
+  // A local chain may lose its last blocks, which are then sent again.
+  if (mode === 'devnet' || seen === undefined) return
+  const head = numberIn(await rpc.ask('eth_blockNumber', []))
+  if (head >= seen) return
+  throw refused(
+    `The node of --rpc-url is at block ${head}, and this marketplace has seen block ${seen}: wait until the node is synced, or use another one.`,
+  )
+}
+
+type KeyFiles = { readonly mode: ChainMode; readonly setup: Pick<ChainSetup, 'gasKeyFile' | 'payToKeyFile'> }
+
 /** Checks that the data folder was created with these keys. @throws AppError */
 export function checkKeys(
   keys: Readonly<Record<'gas' | 'payTo', { readonly address: Wallet }>>,
-  mode: ChainMode,
+  { mode, setup: { gasKeyFile = '', payToKeyFile = '' } }: KeyFiles,
   home: { readonly gas_key: Wallet; readonly pay_to: Wallet } | undefined,
 ): void {
   if (!home) return
-  for (const [flag, began, now] of [
-    ['--gas-key-file', home.gas_key, keys.gas.address],
-    ['--pay-to-key-file', home.pay_to, keys.payTo.address],
+  for (const [flag, file, role, began, now] of [
+    ['--gas-key-file', gasKeyFile, 'gas key, which sends all transactions', home.gas_key, keys.gas.address],
+    ['--pay-to-key-file', payToKeyFile, 'pay-to key, which receives and pays out', home.pay_to, keys.payTo.address],
   ]) {
     if (began === now) continue
     if (mode === 'devnet') {
@@ -112,7 +126,7 @@ export function checkKeys(
       throw refused(`The original keys of this devnet are missing: ${way}.`)
     }
     throw refused(
-      `This data folder was created with the key of ${began}, but ${flag} has the key of ${now}: use the original key.`,
+      `${flag} ${file} has the key of ${now}, but the ${role}, of this marketplace is ${began}: put that key into ${file}.`,
     )
   }
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { bytesToHex } from '@noble/hashes/utils.js'
 import { AppError, errnoOf } from '../../../../../src/core/error.ts'
 import { makeFolder } from '../../../../../src/core/folder.ts'
+import type { Wallet } from '../../../../../src/core/hex.ts'
 import { type KeySigner, openSigner } from '../queue/signer.ts'
 
 const PRIVATE_MODE = 0o600
@@ -13,12 +14,14 @@ const MAX_KEY_FILE_BYTES = 256
 /**
  * Reads a key file that only its owner may read.
  * @param flag - the option that named the file
+ * @param owner - the address that the key must have, if known
  * @throws AppError about the file, never its content
  */
-export async function keyIn(file: string, flag: string): Promise<KeySigner> {
+export async function keyIn(file: string, flag: string, owner?: Wallet): Promise<KeySigner> {
   const refused = (why: string) => new AppError('invalid_request', `${flag} ${file} ${why}.`)
   const { mode, size } = await stat(file).catch((error: unknown) => {
-    throw refused(`cannot be read (${errnoOf(error) ?? 'it fails'}): give a file with a private key`)
+    const key = owner === undefined ? 'give a file with a private key' : `put the key of ${owner} there`
+    throw refused(`cannot be read (${errnoOf(error) ?? 'it fails'}): ${key}`)
   })
   if (process.platform !== 'win32' && (mode & OTHERS) !== 0) {
     throw refused(`is readable by other users: chmod 600 ${file}, and use a new key if someone may have copied it`)

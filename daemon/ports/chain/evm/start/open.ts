@@ -11,7 +11,7 @@ import type { ChainSetup } from '../../../../../src/model/payment.ts'
 import { StoreLocked } from '../../../../store/errors.ts'
 import type { Store } from '../../../../store/port.ts'
 import type { Log } from '../../../log.ts'
-import type { ChainMode } from '../../chain.ts'
+import type { CatchUp, ChainMode } from '../../chain.ts'
 import { type Devnet, openDevnet } from '../anvil/devnet.ts'
 import { findAnvil } from '../anvil/find.ts'
 import { DEFAULT_INSTANT_LIMIT, type EvmChain, type EvmDeployment, openEvmChain } from '../open.ts'
@@ -23,10 +23,11 @@ import { openRpc, type Rpc } from '../rpc/rpc.ts'
 import { bigIn, numberIn, RpcUnavailableError } from '../rpc/values.ts'
 import { openForeignFacilitator } from '../through/facilitator.ts'
 import { settledThrough } from '../through/settle.ts'
-import { checkClock, checkFactory, checkGas, checkKeys, checkNode, checkToken } from './checks.ts'
+import { openCatchUp } from './catch-up.ts'
+import { checkBlock, checkClock, checkFactory, checkGas, checkKeys, checkNode, checkToken } from './checks.ts'
 import { deploy, type Planned, planDevnet, planOwn, prepareDevnet, type Roles, withoutCode } from './contracts.ts'
 import { keyIn, ownKey } from './keys.ts'
-import { type ChainHomeRow, chainHomes } from './rows.ts'
+import { type ChainHomeRow, chainHomes, changeHome } from './rows.ts'
 
 /** Folder in the data folder that holds a devnet and its keys. */
 const CHAIN_FOLDER = 'chain'
@@ -94,6 +95,9 @@ function refusalOf(error: unknown): unknown {
   return new AppError('invalid_request', sentence, { cause: error })
 }
 
+const RESTORED =
+  'This marketplace was restored from a backup: it pays out again when all transfers since then are final and in its books.'
+
 type Undo = (undo: () => Promise<void> | void) => void
 type Nodes = { readonly urls: readonly string[]; readonly devnet?: Devnet }
 
@@ -112,31 +116,55 @@ async function startOver(start: EvmStart, onClose: Undo): Promise<Omit<StartedCh
   onClose(() => rpc.close())
   const genesis = await checkNode(rpc, mode)
   if (home && home.genesis !== genesis && mode !== 'devnet') throw otherChain(mode)
+  await checkBlock(rpc, mode, home?.seen)
   await checkClock(rpc, mode, unixSeconds(wall()))
-  const keys = await keysOf(start)
-  checkKeys(keys, mode, home)
+  const keys = await keysOf(start, home)
+  checkKeys(keys, start, home)
   const lock = lockedFor(start, keys.gas.address)
   onClose(() => lock.release())
   const [url] = nodes.urls
   if (mode === 'devnet' && url !== undefined) await prepareDevnet(url, keys.gas.address)
   else await checkGas(rpc, keys.gas.address, leastGas(home) * bigIn(await rpc.ask('eth_gasPrice', [])))
   const row = home ?? (await settle(start, { rpc, genesis, keys }))
-  const { deployment, contracts, notes } = await deployed({ ...start, rpc, keys, row })
+  const { deployment, contracts, ...found } = await deployed({ ...start, rpc, keys, row })
+  const notes = [...found.notes]
   await nodes.devnet?.keep()
   if (Object.keys(contracts).some((name) => row.contracts[name] === undefined)) {
-    await store.tx((t) => t.table(chainHomes).update('chain', row.version, { contracts }))
+    await changeHome(store, (found) => ({ ...found, contracts }))
   }
-  const chain = await openEvmChain({
-    ...{ store, mode, wall, deployment, keys, rpcUrls: nodes.urls, network: chainNetworks[mode] },
-    payTo: keys.payTo.address,
-    settings: settingsOf(mode, setup),
-  })
+  const chain = await openFollowed(start, { urls: nodes.urls, deployment, keys, row })
   onClose(() => chain.close())
+  if (chain.catchUp.isDue()) notes.push(RESTORED)
   const { settleThrough } = setup
   if (settleThrough === undefined) return { chain, notes }
   const through = await throughForeign(start, chain, settleThrough)
   onClose(through.close)
   return { chain: through.chain, notes: [...notes, ...through.notes] }
+}
+
+type Opening = Pick<Nodes, 'urls'> & Pick<Deployed, 'deployment'> & { readonly keys: Keys; readonly row: ChainHomeRow }
+type Followed = EvmChain & { readonly catchUp: CatchUp }
+
+/** Opens the chain; a restored store then catches up with it. */
+async function openFollowed({ store, mode, setup, wall }: EvmStart, opening: Opening): Promise<Followed> {
+  const { urls, deployment, keys, row } = opening
+  const payTo = keys.payTo.address
+  const opened = await openEvmChain({
+    ...{ store, mode, wall, deployment, keys, rpcUrls: urls, network: chainNetworks[mode], payTo },
+    settings: settingsOf(mode, setup),
+    adopts: row.restored !== undefined,
+  })
+  const { asset, escrow } = deployment
+  const parts = { store, rpc: opened.rpc, row, asset, payTo, escrow }
+  const catchUp = await openCatchUp({ ...parts, isHeadFinal: mode === 'devnet' }).catch(async (error: unknown) => {
+    await opened.close()
+    throw error
+  })
+  const noteSeen = async () => {
+    const seen = numberIn(await opened.rpc.ask('eth_blockNumber', []))
+    await changeHome(store, (found) => ({ ...found, seen }))
+  }
+  return { ...opened, catchUp, noteSeen }
 }
 
 type Foreign = Pick<StartedChain, 'chain' | 'notes' | 'close'>
@@ -196,7 +224,7 @@ async function nodesOf({ mode, setup, dataDir, log }: EvmStart, home: ChainHomeR
 
 type Keys = { readonly gas: KeySigner; readonly payTo: KeySigner }
 
-async function keysOf({ mode, setup, dataDir, entropy }: EvmStart): Promise<Keys> {
+async function keysOf({ mode, setup, dataDir, entropy }: EvmStart, home: ChainHomeRow | undefined): Promise<Keys> {
   if (mode === 'devnet') {
     const folder = join(dataDir, CHAIN_FOLDER)
     return { gas: await ownKey(folder, 'gas.key', entropy), payTo: await ownKey(folder, 'pay-to.key', entropy) }
@@ -205,7 +233,10 @@ async function keysOf({ mode, setup, dataDir, entropy }: EvmStart): Promise<Keys
   if (gasKeyFile === undefined || payToKeyFile === undefined) {
     throw new AppError('invalid_request', `--chain ${mode} needs --gas-key-file and --pay-to-key-file.`)
   }
-  const keys = { gas: await keyIn(gasKeyFile, '--gas-key-file'), payTo: await keyIn(payToKeyFile, '--pay-to-key-file') }
+  const keys = {
+    gas: await keyIn(gasKeyFile, '--gas-key-file', home?.gas_key),
+    payTo: await keyIn(payToKeyFile, '--pay-to-key-file', home?.pay_to),
+  }
   if (keys.gas.address !== keys.payTo.address) return keys
   throw new AppError(
     'invalid_request',

@@ -15,8 +15,8 @@ const ETHER = 10n ** 18n
 
 export type PublicChain = Awaited<ReturnType<typeof startPublicChain>>
 
-export async function startPublicChain(mode: 'base' | 'base-sepolia') {
-  const chain = await startTestChain(['--chain-id', String(networks[mode].chainId)])
+export async function startPublicChain(mode: 'base' | 'base-sepolia', flags: readonly string[] = []) {
+  const chain = await startTestChain(['--chain-id', String(networks[mode].chainId), ...flags])
   try {
     return await furnished(chain, mode)
   } catch (error) {

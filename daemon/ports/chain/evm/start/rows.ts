@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { chainNetworks } from '../../../../../src/core/authorization.ts'
 import { StoredHex, StoredWallet } from '../../../../../src/core/codecs.ts'
 import { keysOf } from '../../../../../src/core/record.ts'
-import { defineCollection } from '../../../../store/port.ts'
+import { defineCollection, type Store } from '../../../../store/port.ts'
 import { chainGrants } from '../faucet.ts'
 import { queueCollections } from '../queue/rows.ts'
 
@@ -22,6 +22,10 @@ const ChainHomeRow = z.strictObject({
   /** Contract addresses by name. A chain without these contracts counts as another chain and is refused. */
   contracts: z.record(z.string().max(LONGEST_NAME), StoredWallet),
   from_block: z.int(),
+  /** Latest block when the last backup was made. */
+  seen: z.int().exactOptional(),
+  /** Set by a restore until the books have caught up with the chain; `until` is the latest block at the first start. */
+  restored: z.strictObject({ until: z.int().nullable() }).exactOptional(),
 })
 export type ChainHomeRow = z.infer<typeof ChainHomeRow>
 
@@ -30,5 +34,22 @@ export const chainHomes = defineCollection('chain_homes', {
   addresses: ['gas_key', 'pay_to'],
   indexes: [],
 })
+
+export function changeHome(store: Pick<Store, 'tx'>, change: (home: ChainHomeRow) => ChainHomeRow): Promise<void> {
+  return store.tx(async (t) => {
+    const home = await t.table(chainHomes).getForUpdate('chain')
+    if (home) await t.table(chainHomes).put(change(home))
+  })
+}
+
+/** Tells the next start to compare the books with the chain, and closes the store. @returns its chain, if it has one */
+export async function markRestored(store: Pick<Store, 'tx' | 'table' | 'close'>): Promise<ChainHomeRow | undefined> {
+  try {
+    await changeHome(store, (home) => ({ ...home, restored: { until: null } }))
+    return await store.table(chainHomes).get('chain')
+  } finally {
+    await store.close()
+  }
+}
 
 export const evmCollections = [chainHomes, chainGrants, ...queueCollections] as const

@@ -175,11 +175,12 @@ describe('a start is refused', () => {
   it('where its keys are others than the data folder began with', () => {
     const [one, two] = [toWallet(`0x${'1'.repeat(40)}`), toWallet(`0x${'2'.repeat(40)}`)]
     const began = { gas_key: one, pay_to: two }
+    const files = { gasKeyFile: 'gas.key', payToKeyFile: 'pay.key' }
     const refusal = (mode: 'base' | 'devnet', gas: Wallet, payTo: Wallet) => () =>
-      checkKeys({ gas: { address: gas }, payTo: { address: payTo } }, mode, began)
+      checkKeys({ gas: { address: gas }, payTo: { address: payTo } }, { mode, setup: files }, began)
     expect(refusal('base', one, two)).not.toThrow()
-    expect(refusal('base', two, two)).toThrow(/--gas-key-file has.*use the original key/)
-    expect(refusal('base', one, one)).toThrow(/--pay-to-key-file has/)
+    expect(refusal('base', two, two)).toThrow(/--gas-key-file gas.key has.*is 0x1{40}: put that key into gas.key/)
+    expect(refusal('base', one, one)).toThrow(/--pay-to-key-file pay.key has/)
     expect(refusal('devnet', one, one)).toThrow(/keys of this devnet.*restore the folder/)
   })
 

@@ -1,0 +1,102 @@
+import { type Hex, toWallet, type Wallet } from '../../../../../src/core/hex.ts'
+import { isObject } from '../../../../../src/core/json.ts'
+import { usdc } from '../../../../../src/core/money.ts'
+import type { Store } from '../../../../store/port.ts'
+import type { CatchUp, MoneyMove } from '../../chain.ts'
+import { topics, walletIn } from '../queue/calldata.ts'
+import { type FoundLog, logsIn, openReads } from '../reads.ts'
+import { addressTopic, decodeValues, topicOf } from '../rpc/abi.ts'
+import type { RpcCall } from '../rpc/endpoint.ts'
+import type { Rpc } from '../rpc/rpc.ts'
+import { numberIn, quantity, RpcUnavailableError } from '../rpc/values.ts'
+import { type ChainHomeRow, changeHome } from './rows.ts'
+
+/** Blocks per log query: the limit of hosted nodes. */
+const SLICE = 2_000
+const RECEIPTS = 50
+const NOBODY = toWallet(`0x${'0'.repeat(40)}`)
+const DEPOSITED = topicOf('Deposited(bytes32,address,address,uint128,uint128,uint64)')
+
+type Parts = {
+  readonly store: Store
+  readonly rpc: Rpc
+  readonly row: ChainHomeRow
+  readonly isHeadFinal: boolean
+  readonly asset: Wallet
+  readonly payTo: Wallet
+  readonly escrow: Wallet | undefined
+}
+
+/** Follows the chain from the block of a backup to that of the first start after its restore. */
+export async function openCatchUp(parts: Parts): Promise<CatchUp> {
+  const { store, rpc, row, isHeadFinal } = parts
+  const until = row.restored?.until ?? numberIn(await rpc.ask('eth_blockNumber', []))
+  let isDue = row.restored !== undefined
+  if (row.restored?.until === null) await changeHome(store, (home) => ({ ...home, restored: { until } }))
+  // Transactions in blocks just before the backup may not have been in its books yet.
+  const from = Math.max(row.from_block, (row.seen ?? 0) - SLICE)
+  const reads = openReads({ rpc, fromBlock: from, isHeadFinal })
+  return {
+    isDue: () => isDue,
+    movements: async () => {
+      const { block } = await reads.asOf('final')
+      return { ...(await movementsIn(parts, from, Math.min(block, until))), isWhole: block >= until }
+    },
+    end: async () => {
+      await changeHome(store, ({ restored: _, ...home }) => home)
+      isDue = false
+    },
+  }
+}
+
+async function movementsIn({ rpc, asset, payTo, escrow }: Parts, from: number, to: number) {
+  const logs: FoundLog[] = []
+  const own = addressTopic(payTo)
+  for (let at = from; at <= to; at += SLICE) {
+    const range = { address: asset, fromBlock: quantity(at), toBlock: quantity(Math.min(to, at + SLICE - 1)) }
+    const call = (topic: readonly (Hex | null)[]) => ({ method: 'eth_getLogs', params: [{ ...range, topics: topic }] })
+    const found = await readAll(rpc, [call([topics.transfer, null, own]), call([topics.transfer, own])])
+    logs.push(...found.flatMap(logsIn))
+  }
+  const receipts = await logsByTransaction(rpc, [...new Set(logs.map(({ transaction }) => transaction))])
+  const events = [...receipts.values()].flat()
+  const made = events.filter(({ address, topics: [name] }) => address === escrow && name === DEPOSITED)
+  const rows = logs.flatMap((log): MoneyMove[] => {
+    const [payer, payee] = [walletIn(log.topics[1]), walletIn(log.topics[2])]
+    // Money that moves between the wallet and the escrow contract stays in the marketplace.
+    if (!payer || !payee || payer === payee || [escrow, NOBODY].some((one) => one === payer || one === payee)) return []
+    // The token emits `AuthorizationUsed` directly before the transfer's event.
+    const used = receipts.get(log.transaction)?.find(({ index }) => index === log.index - 1)
+    const isSigned = used?.address === asset && used.topics[0] === topics.used
+    const nonce = isSigned ? used.topics[2] : undefined
+    const { transaction, index, data } = log
+    const value = usdc(decodeValues(['uint256'], data)[0])
+    return [{ id: `${transaction}:${index}`, from: payer, to: payee, value, transaction, ...(nonce && { nonce }) }]
+  })
+  return { rows, deposits: made.flatMap(({ topics: [, id] }) => id ?? []) }
+}
+
+async function logsByTransaction(rpc: Rpc, hashes: readonly Hex[]): Promise<Map<Hex, FoundLog[]>> {
+  const found = new Map<Hex, FoundLog[]>()
+  for (let at = 0; at < hashes.length; at += RECEIPTS) {
+    const some = hashes.slice(at, at + RECEIPTS)
+    const receipts = await readAll(
+      rpc,
+      some.map((hash) => ({ method: 'eth_getTransactionReceipt', params: [hash] })),
+    )
+    for (const [n, hash] of some.entries()) {
+      const receipt = receipts[n]
+      found.set(hash, logsIn(isObject(receipt) ? receipt['logs'] : undefined))
+    }
+  }
+  return found
+}
+
+/** @throws RpcUnavailableError if the node does not answer every call */
+async function readAll(rpc: Rpc, calls: readonly RpcCall[]): Promise<unknown[]> {
+  const { answers } = await rpc.read(calls)
+  return answers.map((answer) => {
+    if (answer.ok) return answer.result
+    throw new RpcUnavailableError(`the node does not show past transfers: ${answer.message}`)
+  })
+}
