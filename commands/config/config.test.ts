@@ -27,6 +27,19 @@ test('what is kept holds for every command; a flag and the environment win over 
   expect((await discover('--pay', 'x402')).code).toBe(5)
 })
 
+test('the targets of alarms are shown without their passwords and tokens', async () => {
+  const target = 'smtp://souk:PASSWORD@mail.example.org?to=ops@example.org,webhook:https://hooks.example.org/TOKEN'
+  await set('notify', target)
+  const shown = 'smtp:ops@example.org, webhook:hooks.example.org'
+  expect(await shop.json(['config', 'get', 'notify'])).toMatchObject({ value: shown, origin: 'settings' })
+  expect((await shop.souk(['config', 'list'])).out).not.toMatch(/PASSWORD|TOKEN/)
+  const SOUK_NOTIFY = 'webhook:https://hooks.example.org/OTHER'
+  expect((await shop.souk(['config', 'list', '--json'], { env: { SOUK_NOTIFY } })).out).not.toMatch(
+    /PASSWORD|TOKEN|OTHER/,
+  )
+  await shop.json(['config', 'unset', 'notify'])
+})
+
 test('the list says where each comes from; what else is kept stays', async () => {
   await set('max-price', '5.00')
   const told = await shop.json(['config', 'list'], { env: { SOUK_PAY: 'balance' } })

@@ -24,7 +24,11 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-type Change = { readonly mode?: 'base' | 'sandbox'; readonly config?: object; readonly balance?: bigint }
+type Change = {
+  readonly mode?: 'base' | 'base-sepolia' | 'sandbox'
+  readonly config?: object
+  readonly balance?: bigint
+}
 
 async function look({ mode = 'sandbox', config = {}, balance = 0n }: Change, backupAt?: number) {
   const store = openMemoryStore([...kernelCollections, ...attentionCollections])
@@ -54,6 +58,7 @@ test.each<[string, [Change, number?], unknown[]]>([
   ['a trial without a backup', [{}], []],
   ['a trial with a backup of last month', [{}, 29], []],
   ['a trial with an older one', [{}, 31], [['backup', false, 'The last backup is 31 days old.']]],
+  ['test money of a public chain without a backup', [{ mode: 'base-sepolia' }], []],
   ['real money without a backup', [{ mode: 'base' }], [['backup', true, 'There is no backup yet.']]],
   ['real money with one of yesterday', [{ mode: 'base' }, 1], []],
   ['real money with an older one', [{ mode: 'base' }, 3], [['backup', true, 'The last backup is 3 days old.']]],

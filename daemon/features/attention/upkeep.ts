@@ -2,7 +2,6 @@ import { X509Certificate } from 'node:crypto'
 import { formatAmount } from '../../../src/core/money.ts'
 import { DAY_MS } from '../../../src/core/time.ts'
 import type { Context } from '../../kernel/context.ts'
-import { isTestMoney } from '../../ports/chain/chain.ts'
 import { lastBackup } from '../backup/archive.ts'
 import { alarms, allRows, FAILURES_TOLD } from './alarms.ts'
 import { type FoundItems, foundItems, type ItemWords } from './find.ts'
@@ -55,7 +54,7 @@ function certificateOf({ config: { tls }, clock }: Context): ItemWords | undefin
 }
 
 async function backupOf(ctx: Context, now: number): Promise<ItemWords | undefined> {
-  const isReal = !isTestMoney(ctx.chain)
+  const isReal = ctx.chain.mode === 'base'
   const last = await lastBackup(ctx)
   // A trial that was never backed up needs no backup.
   if (last === undefined ? !isReal : now - last < (isReal ? REAL_BACKUP_MS : TEST_BACKUP_MS)) return undefined

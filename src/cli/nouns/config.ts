@@ -1,4 +1,5 @@
 import { changeSettings, LOCAL, readSettings } from '../../client/settings.ts'
+import { readAlarmTarget, splitAlarmTargets } from '../../core/alarm-target.ts'
 import { didYouMean, kebab } from '../../text/text.ts'
 import type { CommandContext } from '../command.ts'
 import { usage } from '../exit.ts'
@@ -47,8 +48,16 @@ export function allKept(host: Context): readonly KeptSetting[] {
 type Found = { key: string; env: string | undefined; kept: string | undefined; summary: string }
 
 function row({ key, env, kept, summary }: Found): KeptSetting {
-  if (env) return { key, value: env, origin: 'environment', summary }
-  return { key, value: kept ?? null, origin: kept === undefined ? 'default' : 'settings', summary }
+  if (env) return { key, value: shownOf(key, env), origin: 'environment', summary }
+  return { key, value: shownOf(key, kept) ?? null, origin: kept === undefined ? 'default' : 'settings', summary }
+}
+
+/** A value without the passwords and tokens of alarm targets. */
+function shownOf<T extends string | undefined>(key: string, value: T): T | string {
+  if (key !== 'notify' || value === undefined) return value
+  return splitAlarmTargets(value)
+    .map((target) => readAlarmTarget(target.trim())?.shown)
+    .join(', ')
 }
 
 /** Allowed values of a setting; empty if it takes any value or is unknown. */
