@@ -5,6 +5,7 @@ import { entries } from '../commands/index.ts'
 import type { Endpoint } from '../src/api/endpoint/define.ts'
 import { templatePath } from '../src/api/endpoint/define.ts'
 import { api, type EndpointName, endpointNames } from '../src/api/index.ts'
+import { formatPrice } from '../src/core/money.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 /** Sends any request: it says nothing about which. */
@@ -170,4 +171,24 @@ export async function endpointCommandTable(): Promise<string> {
     return `| ${method} | \`${templatePath(path)}\` | ${called || apart} |`
   })
   return ['| Method | Path | Command |', '|---|---|---|', ...rows].join('\n')
+}
+
+/** The endpoints, each with who may call it and what it costs. */
+export function endpointTable(): string {
+  const endpoints = endpointNames.map((name): Endpoint => api[name])
+  const lines = endpoints.map(
+    (endpoint) =>
+      `| ${endpoint.method} | \`${templatePath(endpoint.path)}\` | ${who(endpoint)} | ${price(endpoint)} | ${endpoint.summary} |`,
+  )
+  return ['| Method | Path | Who | Price | What |', '|---|---|---|---|---|', ...lines].join('\n')
+}
+
+function who({ access }: Endpoint): string {
+  const kind = access.kind.replaceAll('_', ' ')
+  return 'role' in access && access.role ? `${kind} (${access.role})` : kind
+}
+
+function price({ access }: Endpoint): string {
+  if (!('price' in access)) return 'free'
+  return access.price === 'varies' ? 'varies' : formatPrice(access.price)
 }

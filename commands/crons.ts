@@ -1,15 +1,15 @@
 import type { WireAnswer } from '../src/api/index.ts'
 import { defineCall, defineCommand } from '../src/cli/command.ts'
 import { cronNamed, moveClock, timeOf } from '../src/cli/nouns/clock.ts'
-import { cronState } from '../src/cli/nouns/health.ts'
 import { type Column, printRows } from '../src/cli/output.ts'
 import * as z from '../src/cli/params.ts'
 import { watchOptions } from '../src/cli/run/watched.ts'
+import { stateOfRuns } from '../src/model/state-words.ts'
 import { bold, green } from '../src/text/text.ts'
 
 const columns: readonly Column<WireAnswer<'listCrons'>['crons'][number]>[] = [
   { title: 'CRON', value: ({ name }) => name },
-  { title: 'STATE', value: (cron) => (cron.paused ? 'paused' : cronState(cron)) },
+  { title: 'STATE', value: (cron) => (cron.paused ? 'paused' : stateOfRuns(cron)) },
   { title: 'LAST OK', value: ({ last_success }) => last_success, drop: 1 },
   { title: 'LAST FAIL', value: ({ last_failure }) => last_failure, drop: 3 },
   { title: 'NEXT', value: ({ next_run }) => next_run, drop: 2 },
@@ -84,7 +84,7 @@ export const cronsView = defineCommand({
   run: async (context) => cronNamed(await context.session(), context.args.cron),
   rows: ({ runs }) => runs,
   view(cron, io) {
-    io.line(`${bold(cron.name)}   ${cron.paused ? 'paused' : cronState(cron)}   ${cron.schedule}`)
+    io.line(`${bold(cron.name)}   ${cron.paused ? 'paused' : stateOfRuns(cron)}   ${cron.schedule}`)
     io.line(`  next      ${cron.next_run ?? 'none while paused'}`)
     for (const { at, result, took_ms: took, trigger, reason } of cron.runs) {
       io.line(`  ${at}  ${result}  ${took} ms  ${trigger}${reason === null ? '' : `  ${reason}`}`)

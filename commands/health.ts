@@ -1,16 +1,11 @@
 import { defineCommand } from '../src/cli/command.ts'
 import type { Io } from '../src/cli/io.ts'
-import {
-  type CronCondition,
-  cronState,
-  type HealthAnswer,
-  type HealthCron,
-  readHealth,
-} from '../src/cli/nouns/health.ts'
+import { type HealthAnswer, type HealthCron, readHealth } from '../src/cli/nouns/health.ts'
 import { type Column, printRows } from '../src/cli/output.ts'
 import * as z from '../src/cli/params.ts'
 import { watchOptions } from '../src/cli/run/watched.ts'
 import { SECOND_MS } from '../src/core/time.ts'
+import { type CronCondition, stateOfRuns } from '../src/model/state-words.ts'
 import { bold, green, red, span, yellow } from '../src/text/text.ts'
 
 const sections = ['crons', 'launch', 'compliance', 'platform', 'referral_program'] as const
@@ -29,7 +24,7 @@ export const command = defineCommand({
   examples: ['souk health', 'souk health --section crons', "souk health --json -q '.crons | keys'"],
   async run(context): Promise<HealthAnswer | Section> {
     const health = await readHealth(await context.session())
-    const troubled = Object.values(health.crons).some((cron) => ['failing', 'stale'].includes(cronState(cron)))
+    const troubled = Object.values(health.crons).some((cron) => ['failing', 'stale'].includes(stateOfRuns(cron)))
     if (context.options.exitStatus && (health.paused || troubled)) context.exit('check_failed')
     const { section } = context.options
     return section === undefined ? health : { [section]: health[section] }
@@ -77,7 +72,7 @@ function cronColumns(now: number): readonly Column<[string, HealthCron]>[] {
     { title: 'AGE', value: ([, cron]) => cron.age_seconds, align: 'right', drop: 2 },
     {
       title: 'STATE',
-      value: ([, cron]) => signs[cronState(cron)] + (cron.skip_reason ? ` (${cron.skip_reason})` : ''),
+      value: ([, cron]) => signs[stateOfRuns(cron)] + (cron.skip_reason ? ` (${cron.skip_reason})` : ''),
     },
   ]
 }

@@ -2,6 +2,7 @@ import { randomBytes, webcrypto, X509Certificate } from 'node:crypto'
 import { hostname, networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { readText, writePrivate } from '../client/files.ts'
+import { isLoopback } from '../core/loopback.ts'
 import { DAY_MS } from '../core/time.ts'
 
 /** Validity of a certificate: the longest that devices accept for manually installed ones. */
@@ -56,10 +57,6 @@ function keptIn(dataDir: string, now: number): { cert: string; key: string } | u
 }
 
 type Names = { readonly hosts: readonly string[]; readonly addresses: readonly string[] }
-
-function isLoopback(address: string): boolean {
-  return address === '::1' || address.startsWith('127.')
-}
 
 /** Names and addresses of this machine, including loopback addresses, but no link-local IPv6 addresses. */
 function namesOfMachine(): Names {

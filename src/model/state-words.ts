@@ -48,3 +48,21 @@ export const tierWords: Readonly<Record<(typeof tiers)[number], string>> = {
   identity_verified: 'identity',
 }
 export const SUSPENDED_WORD = 'suspended'
+
+type CronRuns = {
+  readonly stale: boolean
+  readonly last_success: string | null
+  readonly last_failure: string | null
+  readonly last_skipped?: string | null | undefined
+}
+export type CronCondition = 'ok' | 'stale' | 'failing' | 'skipped' | 'waiting'
+
+/** State of a cron from its last runs. */
+export function stateOfRuns({ stale, last_success, last_failure, last_skipped }: CronRuns): CronCondition {
+  const [succeeded, skipped, failed] = [last_success ?? '', last_skipped ?? '', last_failure ?? '']
+  const isSkipped = skipped > succeeded
+  if (failed > (isSkipped ? skipped : succeeded)) return 'failing'
+  if (stale) return 'stale'
+  if (isSkipped) return 'skipped'
+  return succeeded === '' ? 'waiting' : 'ok'
+}

@@ -1,26 +1,6 @@
 import { formatPrice } from '../../core/money.ts'
 import { type Access, type Endpoint, isPaid, templatePath } from '../endpoint/define.ts'
-import { api, endpointNames } from '../index.ts'
 import { replacementOf } from '../status.ts'
-
-export function endpointTable(): string {
-  const endpoints = endpointNames.map((name): Endpoint => api[name])
-  const lines = endpoints.map(
-    (endpoint) =>
-      `| ${endpoint.method} | \`${templatePath(endpoint.path)}\` | ${who(endpoint)} | ${price(endpoint)} | ${endpoint.summary} |`,
-  )
-  return ['| Method | Path | Who | Price | What |', '|---|---|---|---|---|', ...lines].join('\n')
-}
-
-function who({ access }: Endpoint): string {
-  const kind = access.kind.replaceAll('_', ' ')
-  return 'role' in access && access.role ? `${kind} (${access.role})` : kind
-}
-
-function price({ access }: Endpoint): string {
-  if (!('price' in access)) return 'free'
-  return access.price === 'varies' ? 'varies' : formatPrice(access.price)
-}
 
 /** Descriptions of the contract's sections, used as OpenAPI tags. */
 const sectionTexts: Readonly<Record<string, string>> = {

@@ -1,11 +1,11 @@
 import type { WireAnswer } from '../../api/index.ts'
 import { isObject } from '../../core/json.ts'
+import { type CronCondition, stateOfRuns } from '../../model/state-words.ts'
 import { CliError } from '../exit.ts'
 import type { Session } from '../session.ts'
 
 export type HealthAnswer = WireAnswer<'getHealth'>
 export type HealthCron = HealthAnswer['crons'][string]
-export type CronCondition = 'ok' | 'stale' | 'failing' | 'skipped' | 'waiting'
 
 /** Reads `/health`. @throws CliError failure if the server is no marketplace, or has an incompatible version */
 export async function readHealth(session: Session): Promise<HealthAnswer> {
@@ -13,16 +13,6 @@ export async function readHealth(session: Session): Promise<HealthAnswer> {
   const { crons, chain, endpoints }: Partial<HealthAnswer> = isObject(health) ? health : {}
   if (isObject(crons) && isObject(chain) && Array.isArray(endpoints)) return health
   throw new CliError('failure', `${session.target.url} returned a health report that this version of souk cannot read.`)
-}
-
-/** State of a cron from its last runs. */
-export function cronState(cron: HealthCron): CronCondition {
-  const at = (time: string | null | undefined) => (time ? Date.parse(time) : 0)
-  const last = Math.max(at(cron.last_success), at(cron.last_skipped))
-  if (at(cron.last_failure) > last) return 'failing'
-  if (cron.stale) return 'stale'
-  if (last === 0) return 'waiting'
-  return at(cron.last_skipped) > at(cron.last_success) ? 'skipped' : 'ok'
 }
 
 export type Brief = {
@@ -35,7 +25,7 @@ export type Brief = {
 
 export function briefOf(health: HealthAnswer): Brief {
   const named = (...states: CronCondition[]) =>
-    Object.entries(health.crons).flatMap(([name, cron]) => (states.includes(cronState(cron)) ? [name] : []))
+    Object.entries(health.crons).flatMap(([name, cron]) => (states.includes(stateOfRuns(cron)) ? [name] : []))
   return {
     platform: {
       paused: health.paused,

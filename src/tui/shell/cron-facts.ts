@@ -1,5 +1,6 @@
 import type { WireAnswer } from '../../api/index.ts'
 import { SECOND_MS } from '../../core/time.ts'
+import { stateOfRuns } from '../../model/state-words.ts'
 import { shortSpan } from '../../text/text.ts'
 import { bad, dim, good, type Piece, warn } from '../parts/line.ts'
 import { time } from './read.ts'
@@ -16,15 +17,9 @@ export type CronState = (typeof cronStates)[number]
 
 /** State of a cron. If several states apply, the one that is checked first counts. */
 export function cronState(cron: ListedCron): CronState {
-  const { last_success: succeeded, last_skipped: skipped, last_failure: failed } = cron
-  const isSkipped = (skipped ?? '') > (succeeded ?? '')
-  const last = isSkipped ? skipped : succeeded
   if (cron.running) return 'running'
-  if ((failed ?? '') > (last ?? '')) return 'failing'
-  if (cron.paused) return 'paused'
-  if (cron.stale) return 'stale'
-  if (last === null) return 'waiting'
-  return isSkipped ? 'skipped' : 'ok'
+  const state = stateOfRuns(cron)
+  return cron.paused && state !== 'failing' ? 'paused' : state
 }
 
 const words: Readonly<Record<CronState, Exclude<Piece, string>>> = {

@@ -1,5 +1,5 @@
 import { documentOf, markdownDocument } from '../web/document.ts'
-import { type HtmlNode, isHidden, oneLine } from '../web/html.ts'
+import { type HtmlNode, inline, isHidden, oneLine } from '../web/html.ts'
 import type { WebPage } from '../web/page.ts'
 
 export type Block =
@@ -29,11 +29,6 @@ const skipped = new Set([
   'head',
   'button',
 ])
-const spans = new Set(
-  'a abbr b bdi bdo cite code data del dfn em font i ins kbd label mark q s samp small span strike strong sub sup time tt u var wbr'.split(
-    ' ',
-  ),
-)
 const HEADING = /^h([1-6])$/
 
 /** Blocks of an HTML or Markdown page, without navigation and footer. */
@@ -98,7 +93,7 @@ function put(walk: Walk, block: Block): void {
 function element(walk: Walk, node: HtmlNode): void {
   const name = node.name ?? ''
   if (name === 'time') walk.time = node.attribs?.['datetime'] ?? walk.time
-  if (spans.has(name)) into(walk, node)
+  if (inline.has(name)) into(walk, node)
   else blockElement(walk, node, name)
 }
 

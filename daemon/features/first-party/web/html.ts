@@ -45,7 +45,7 @@ const furniture = new Set([
   'pre',
 ])
 /** Inline elements; others start a new block. */
-const inline = new Set(
+export const inline = new Set(
   'a abbr acronym b bdi bdo big cite code data del dfn em font i ins kbd label mark q rp rt ruby s samp small span strike strong sub sup time tt u var wbr'.split(
     ' ',
   ),
