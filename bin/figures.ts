@@ -37,8 +37,8 @@ export const isTest = ({ path }: Source): boolean => NOT_SOURCE.test(path)
 /** What the bound of all lines counts: the second engine of the store, which nobody needs to run a market, is apart. */
 export const isBounded = ({ path }: Source): boolean => !path.startsWith('daemon/store/postgres/')
 
-/** What the rest of the product has for that engine: options, the spare, /ready, the note in /health, the mark in the data folder, `souk store copy`. */
-export const SECOND_ENGINE_LINES = 346
+/** What the rest of the product has for that engine: options, daemons that hand requests to the leader, /ready, the note in /health, the mark in the data folder, `souk store copy`. */
+export const SECOND_ENGINE_LINES = 758
 
 /** What is shipped: neither tests and what they share, nor the scripts of `bin/`. */
 export const isProduct = (source: Source): boolean => !isTest(source) && !source.path.startsWith('bin/')

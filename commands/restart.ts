@@ -55,7 +55,7 @@ export const command = defineCommand({
   },
   view({ state, url, pid, version, was }, io) {
     const again = was === 'absent' ? 'is up' : 'is up again'
-    const up = state === 'spare' ? 'is a spare' : again
+    const up = state === 'spare' ? 'is a front' : again
     io.line(`${green('✓')} souk ${version} ${up}   ${bold(url)}   pid ${pid}`)
     if (was === 'absent') io.line('  no daemon was running')
     if (was === 'crashed') io.line('  the previous daemon had crashed')

@@ -4,7 +4,7 @@ import { type Brief, briefOf, readHealth } from '../src/cli/nouns/health.ts'
 import * as z from '../src/cli/params.ts'
 import { watchOptions } from '../src/cli/run/watched.ts'
 import { lastCleanStop } from '../src/cli/target.ts'
-import { type FoundDaemon, findDaemon } from '../src/client/discover.ts'
+import { type FoundDaemon, findDaemon, frontOf } from '../src/client/discover.ts'
 import { isLocal } from '../src/lifecycle/restore.ts'
 import { startWords } from '../src/model/start.ts'
 import { bold, cyan, dim, green, red, span, yellow } from '../src/text/text.ts'
@@ -21,7 +21,7 @@ export const command = defineCommand({
   async run(context) {
     const found = isLocal(context) ? await localStatus(context) : await remoteStatus(context)
     const status = { ...found, next: found.next === null ? null : context.io.hint(found.next) }
-    if (context.options.exitStatus && status.state !== 'running') context.exit('no_daemon')
+    if (context.options.exitStatus && !['running', 'front'].includes(status.state)) context.exit('no_daemon')
     return status
   },
   view(status, io) {
@@ -52,7 +52,7 @@ function chainWords(chain: string): string {
 }
 
 type Status = {
-  state: 'running' | 'starting' | 'stopped' | 'crashed' | 'unresponsive'
+  state: 'running' | 'front' | 'starting' | 'stopped' | 'crashed' | 'unresponsive'
   url: string | null
   pid: number | null
   started_at: string | null
@@ -92,6 +92,7 @@ async function localStatus(context: Context): Promise<Status> {
   if (found.state === 'starting') {
     const { step, detail = null, since } = found.registration
     const note = `${startWords(found.registration)}, for ${span(system.now() - Date.parse(since))}`
+    if (frontOf(found)) return { ...base, state: 'front', note }
     return { ...base, state: 'starting', start: { step, detail, since }, note, next: 'souk up' }
   }
   if (found.state === 'stale') {
@@ -141,6 +142,7 @@ async function remoteStatus(context: Context): Promise<Status> {
 
 const signs: Readonly<Record<Status['state'], (text: string) => string>> = {
   running: (text) => green(`● ${text}`),
+  front: (text) => green(`● ${text}`),
   starting: (text) => yellow(`◌ ${text}`),
   stopped: (text) => `○ ${text}`,
   crashed: (text) => red(`✗ ${text}`),

@@ -133,7 +133,7 @@ type Up = Stopped | Running | Spare | Unit
 
 function showIdle(data: Stopped | Spare, io: Io): void {
   if (data.state === 'stopped') return
-  io.line(`${green('✓')} souk ${data.version} is a spare   ${bold(data.url)}   it waits for ${data.waits_for}`)
+  io.line(`${green('✓')} souk ${data.version} is a front   ${bold(data.url)}   ${data.waits_for} leads`)
 }
 
 function showUnit({ unit, name }: Unit, io: Io): void {

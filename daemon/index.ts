@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { once } from 'node:events'
 import { join } from 'node:path'
 import packageJson from '../package.json' with { type: 'json' }
 import { AppError } from '../src/core/error.ts'
@@ -38,12 +37,11 @@ import { loadFirstList } from './features/sanctions/open.ts'
 import { scheduleForgotten } from './features/webhooks/webhook-probes.ts'
 import { deliveryWorker } from './features/webhooks/worker.ts'
 import { liveHistory } from './history.ts'
-import { DRAIN_MS } from './http/limits.ts'
 import { type TakenPort, takePort } from './http/port.ts'
 import { createEdge } from './http/server.ts'
 import { boundUrl, ownUrl } from './kernel/config.ts'
 import { type Context, inBackground } from './kernel/context.ts'
-import { hashSecret, installation, openIdentity } from './kernel/identity.ts'
+import { frontSecretOf, hashSecret, installation, openIdentity } from './kernel/identity.ts'
 import { keyedMutex } from './kernel/keyed-mutex.ts'
 import { closeResources } from './kernel/resource.ts'
 import { type OpenedChain, openChain } from './open-chain.ts'
@@ -95,7 +93,7 @@ export async function createDaemon(config: Config, ports: Ports = {}): Promise<D
   if (config.seed !== undefined) seedNamed(config.seed)
   makeFolder(config.dataDir)
   ports.onStep?.('port')
-  const taken = await takePort(config, ports.entropy ?? systemEntropy())
+  const taken = await takePort(config, ports.entropy ?? systemEntropy(), (ports.clock ?? systemClock).wall)
   try {
     await ports.prepare?.(boundUrl(config, taken.port))
     return await openBehind(taken, config, ports)
@@ -107,7 +105,7 @@ export async function createDaemon(config: Config, ports: Ports = {}): Promise<D
 
 async function openBehind(taken: TakenPort, config: Config, ports: Ports): Promise<Daemon> {
   const step: ReportStart = (name, detail) => {
-    taken.refuse(name === 'spare' ? `This daemon is a spare: ${detail} has the store.` : undefined)
+    taken.refuse(name === 'spare' ? `This daemon is a front of ${detail}, whose address it does not know.` : undefined)
     ports.onStep?.(name, detail)
   }
   const log = openLog({ level: config.logLevel, ...(ports.logTo ? { destination: ports.logTo } : {}) })
@@ -121,7 +119,12 @@ async function openBehind(taken: TakenPort, config: Config, ports: Ports): Promi
     log,
     machine,
     collections: allCollections,
-    onWaiting: (holder) => step('spare', holder),
+    port: taken.port,
+    onHolder(holder) {
+      taken.follow(holder)
+      if (holder) step('spare', holder.label)
+      else step('store')
+    },
     onLoaded: (percent) => step('store', `${percent} %`),
   })
   const store = ports.store?.(opened) ?? opened
@@ -212,6 +215,7 @@ async function buildContext({ chain: settled, ...parts }: AppParts): Promise<Ope
       instanceId: identity.instance_id,
       adminKeyHash: identity.admin_key_hash,
       sealingSecret: hashSecret(`seal ${identity.adminKey}`),
+      frontSecret: frontSecretOf(identity.adminKey),
       port: () => port,
     },
     storage: storageOf(opened),
@@ -254,7 +258,7 @@ async function openClock(store: Store, chain: ChainPort, machine: Clock): Promis
 }
 
 async function serve({ ctx, taken, beginStop, close, ...found }: Opened, ticker: Ticker): Promise<Daemon> {
-  const edge = createEdge({ ctx, handlers }, taken)
+  createEdge({ ctx, handlers }, taken)
   ctx.log.info({ source: 'http', url: ctx.baseUrl() }, 'listening')
   await deliveryWorker.of(ctx).start(ticker)
   alarms.of(ctx).start(ticker)
@@ -276,20 +280,10 @@ async function serve({ ctx, taken, beginStop, close, ...found }: Opened, ticker:
     stop: () => {
       beginStop()
       stopSaving()
-      stopping ??= drain(edge).then(close)
+      stopping ??= taken.close().then(close)
       return stopping
     },
   }
-}
-
-/** Waits for responses, ends streams and idle connections, and closes the rest at the time limit. */
-async function drain({ server, drain: letGo }: ReturnType<typeof createEdge>): Promise<void> {
-  const closed = once(server, 'close')
-  server.close()
-  letGo()
-  const timer = setTimeout(() => server.closeAllConnections(), DRAIN_MS)
-  await closed
-  clearTimeout(timer)
 }
 
 /** Repairs the store of a stopped daemon; see `repairStore`. @throws StoreLocked while a daemon runs. */

@@ -1,8 +1,9 @@
 import type { Socket } from 'node:net'
 import { AppError } from '../../src/core/error.ts'
+import type { Entropy } from '../../src/core/hex.ts'
 import { idPrefixes } from '../../src/core/id-prefixes.ts'
 import { errorDocument } from '../endpoint/error-document.ts'
-import { requestLog } from '../features/story/request-log.ts'
+import type { RequestLog } from '../features/story/request-log.ts'
 import type { Context } from '../kernel/context.ts'
 
 const REQUEST_ID_BYTES = 8
@@ -20,8 +21,9 @@ export function newRequestId({ entropy }: Pick<Context, 'entropy'>): string {
  * Responds to connections without a valid request (unparsable, too slow, headers too large), in the common error form.
  */
 export function answerBrokenRequest(
-  ctx: Context,
+  entropy: Entropy,
   isAnswering: (socket: Socket) => boolean,
+  log?: RequestLog,
 ): (error: NodeJS.ErrnoException, socket: Socket) => void {
   return (error, socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) {
@@ -33,11 +35,12 @@ export function answerBrokenRequest(
       return
     }
     const refusal = refusalOf(error.code)
-    const requestId = newRequestId(ctx)
-    const log = requestLog.of(ctx)
-    const entry = log.begin({ id: requestId, method: '?', path: '?', attempt: null })
-    entry.code = refusal.code
-    log.end(entry, refusal.status)
+    const requestId = newRequestId({ entropy })
+    const entry = log?.begin({ id: requestId, method: '?', path: '?', attempt: null })
+    if (entry) {
+      entry.code = refusal.code
+      log?.end(entry, refusal.status)
+    }
     const body = JSON.stringify(errorDocument(refusal, requestId))
     const head = [
       `HTTP/1.1 ${refusal.status} ${reasons[refusal.status] ?? 'Error'}`,

@@ -1,9 +1,9 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { isLoopback } from '../../src/core/loopback.ts'
+import { signedHop } from './hop.ts'
 import { FIRST_WORDS_MS, LOOPBACK_RESERVE, MAX_CONNECTIONS, MAX_CONNECTIONS_OF_ADDRESS } from './limits.ts'
 import { type Peers, peerOf, subscriberOf } from './peers.ts'
-import type { EarlyConnection } from './port.ts'
 
 export type Connections = {
   /** Called once for each incoming request, before any response. */
@@ -13,9 +13,6 @@ export type Connections = {
   /** Closes all connections. A connection with a response in progress closes after the response. */
   readonly drain: () => void
 }
-
-/** A server, and the connections that were accepted before it existed. */
-type Guarded = { readonly server: Server; readonly early?: readonly EarlyConnection[] }
 
 type Connection = {
   readonly address: string
@@ -30,7 +27,11 @@ type Connection = {
  * in progress. If there is none, it replaces the oldest one whose request is still arriving. Connections younger than
  * `FIRST_WORDS_MS` are replaced last, because their data may still be unread.
  */
-export function boundConnections({ server, early = [] }: Guarded, peers: Peers, wall: () => number): Connections {
+export function boundConnections(
+  { server }: { readonly server: Server },
+  peers: Peers,
+  wall: () => number,
+): Connections {
   const { all, ofAddress, add, remove, drop, drain } = openConnections(wall)
   const connected = (socket: Socket) => {
     const peer = peerOf({ socket } as Pick<IncomingMessage, 'socket'>)
@@ -43,7 +44,6 @@ export function boundConnections({ server, early = [] }: Guarded, peers: Peers, 
     for (const [under, connection] of all) if (connection.place === place) remove(under)
     letIn(socket, peerOf({ socket } as Pick<IncomingMessage, 'socket'>))
   }
-  for (const { socket, isSecure } of early) (isSecure ? secured : connected)(socket)
   server.on('connection', connected)
   server.on('secureConnection', secured)
 
@@ -73,9 +73,12 @@ export function boundConnections({ server, early = [] }: Guarded, peers: Peers, 
   }
 
   return {
-    began: ({ socket }, res) => {
-      const connection = all.get(socket)
-      if (connection) connection.res = res
+    began: (req, res) => {
+      const connection = all.get(req.socket)
+      if (!connection) return
+      connection.res = res
+      // A front has many clients, which it limits itself.
+      if (signedHop(req)) ofAddress.get(connection.address)?.delete(req.socket)
     },
     isAnswering: (socket) => {
       const res = all.get(socket)?.res

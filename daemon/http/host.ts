@@ -1,8 +1,9 @@
 import type { IncomingMessage } from 'node:http'
+import { AppError } from '../../src/core/error.ts'
 import { isLoopback } from '../../src/core/loopback.ts'
+import type { Config } from '../../src/model/start.ts'
 import { boundUrl } from '../kernel/config.ts'
-import type { Context } from '../kernel/context.ts'
-import { installation } from '../kernel/identity.ts'
+import { HOP_HEADER, isUnsigned, signedHop } from './hop.ts'
 
 /** Host names that are always accepted if the daemon listens on loopback or on all addresses. */
 const LOOPBACK_HOSTS: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
@@ -14,14 +15,12 @@ export function isLoopbackHost(host: string | undefined): boolean {
 }
 
 /** Whether a request has two `Host` headers. Node reads the first, a proxy perhaps the last (RFC 9112, 3.2). */
-export function namesTwoHosts({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>): boolean {
+function namesTwoHosts({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>): boolean {
   return rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host').length > 1
 }
 
 /** A test for `Host` headers. It accepts the bound address and configured ones (decisions §3). Others get 421. */
-export function allowedHosts(ctx: Context): (host: string | undefined) => boolean {
-  const { config } = ctx
-  const { port } = installation.of(ctx)
+function allowedHosts(config: Config, port: () => number): (host: string | undefined) => boolean {
   const configured = new Set((config.hosts ?? []).map((host) => host.toLowerCase()))
   if (config.publicUrl) configured.add(new URL(config.publicUrl).hostname)
   if (config.tls) configured.add(config.tls.name)
@@ -39,6 +38,20 @@ export function allowedHosts(ctx: Context): (host: string | undefined) => boolea
     if (configured.has(host) || configured.has(name)) return true
     if (host === new URL(boundUrl(config, port())).host) return true
     return LOOPBACK_HOSTS.has(name) && isLocal && (at ?? '80') === String(port())
+  }
+}
+
+/** A check of the `Host` header. A request that a front handed over was checked there, against the front's address. */
+export function openHosts(config: Config, port: () => number): (req: IncomingMessage) => AppError | undefined {
+  const isAllowed = allowedHosts(config, port)
+  return (req) => {
+    if (isUnsigned(req))
+      return new AppError('invalid_request', `${HOP_HEADER}: only daemons of one marketplace send it.`)
+    if (signedHop(req)) return undefined
+    if (namesTwoHosts(req)) return new AppError('invalid_request', 'Host: given twice; send one.')
+    return isAllowed(req.headers.host)
+      ? undefined
+      : new AppError('misdirected', 'This host name is not served by this marketplace.')
   }
 }
 

@@ -24,6 +24,15 @@ export const FIRST_WORDS_MS = 250
 /** Maximum connections per address, except for proxies. */
 export const MAX_CONNECTIONS_OF_ADDRESS = 256
 
+/** Requests that a front hands to the leader at a time, and how long it waits for a connection and for `/ready`. */
+export const MAX_HANDED = 1_000
+export const FRONT_CONNECT_MS = 5 * SECOND_MS
+export const FRONT_READY_MS = 2 * SECOND_MS
+/** Room for the header that a front adds to a request. */
+export const HOP_HEADER_BYTES = 512
+/** `Retry-After` in seconds, while the marketplace is not open yet. */
+export const RETRY_AFTER_S = 1
+
 /** Limits of forms: bytes without the file, bytes per field, bytes per field name, number of fields. */
 export const MAX_FORM_BYTES = 256 * 1024
 export const MAX_FORM_FIELD_BYTES = 32 * 1024

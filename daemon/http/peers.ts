@@ -3,6 +3,7 @@ import { BlockList, isIP, isIPv6 } from 'node:net'
 import { TLSSocket } from 'node:tls'
 import { isLoopback } from '../../src/core/loopback.ts'
 import type { Config } from '../../src/model/start.ts'
+import { signedHop } from './hop.ts'
 
 /** Number of leading IPv6 groups that identify one subscriber (RFC 6177). */
 const IPV6_SUBSCRIBER_GROUPS = 4
@@ -33,22 +34,22 @@ export function openPeers({ publicUrl, trustedProxies = [], plainPayments = fals
 
   const isProxy = (address: string) => isLoopback(address) || (proxies !== undefined && isListed(proxies, address))
   const forwardedFor = (req: IncomingMessage) => lastOf(req.headers['x-forwarded-for'])
-  const isForwarded = (req: IncomingMessage) => forwardingHeaders.some((name) => req.headers[name] !== undefined)
+  const hasForwarding = (req: IncomingMessage) => forwardingHeaders.some((name) => req.headers[name] !== undefined)
 
   function isConfidential(req: IncomingMessage): boolean {
-    const peer = peerOf(req)
-    if (plainPayments || req.socket instanceof TLSSocket) return true
-    if (!isForwarded(req)) return isLoopback(peer)
+    const peer = callerOf(req)
+    if (plainPayments || isTls(req)) return true
+    if (!hasForwarding(req)) return isLoopback(peer)
     return isProxy(peer) && isPublicTls && lastOf(req.headers['x-forwarded-proto']) === 'https'
   }
 
   return {
     addressOf: (req) => {
-      const peer = peerOf(req)
+      const peer = callerOf(req)
       return subscriberOf((isProxy(peer) && forwardedFor(req)) || peer)
     },
     isProxy,
-    isForwarded,
+    isForwarded: (req) => hasForwarding(req) || signedHop(req)?.isOpen === true,
     isConfidential,
   }
 }
@@ -60,6 +61,16 @@ export function subscriberOf(address: string): string {
 
 export function peerOf({ socket }: Pick<IncomingMessage, 'socket'>): string {
   return plain(socket.remoteAddress ?? '')
+}
+
+/** Address of the client's end of the connection; that of the front's client for a request that a front handed over. */
+function callerOf(req: IncomingMessage): string {
+  return signedHop(req)?.address ?? peerOf(req)
+}
+
+/** Whether the client's connection is encrypted. */
+export function isTls(req: IncomingMessage): boolean {
+  return signedHop(req)?.isTls ?? req.socket instanceof TLSSocket
 }
 
 /** Turns an IPv4-mapped IPv6 address into plain IPv4. */

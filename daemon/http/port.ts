@@ -1,92 +1,88 @@
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer, type RequestListener, type Server } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
-import type { AddressInfo, Socket } from 'node:net'
-import { AppError } from '../../src/core/error.ts'
+import type { AddressInfo } from 'node:net'
 import type { Entropy } from '../../src/core/hex.ts'
-import { before } from '../../src/core/record.ts'
 import type { Config } from '../../src/model/start.ts'
-import { newRequestId } from './broken.ts'
+import { answerBrokenRequest } from './broken.ts'
+import { boundConnections, type Connections } from './connections.ts'
+import { type FrontServer, openFront } from './front.ts'
 import * as limits from './limits.ts'
-import { sendError } from './send.ts'
-
-/** `Retry-After` in seconds, while the marketplace is not open yet. */
-const RETRY_AFTER_S = 1
+import { oneAtATime } from './one-at-a-time.ts'
+import { openPeers, type Peers } from './peers.ts'
 
 const STARTING = 'The daemon is still starting.'
 
-/**
- * Answers `/live` and `/ready`, by which proxies and supervisors choose a daemon.
- * @param away - why this daemon serves no requests now, if it serves none
- * @returns false for any other path
- */
-export function answerProbe({ url = '' }: IncomingMessage, res: ServerResponse, away: string | undefined): boolean {
-  const path = before(url, '?')
-  if (path !== '/live' && path !== '/ready') return false
-  const isWell = path === '/live' || away === undefined
-  const headers = { 'Content-Type': 'text/plain; charset=utf-8', 'Cache-Control': 'no-store' }
-  res.writeHead(isWell ? 200 : 503, { ...headers, ...(isWell ? {} : { 'Retry-After': RETRY_AFTER_S }) })
-  res.end(`${isWell ? 'ok' : away}\n`)
-  return true
-}
-
-/** A connection accepted before the marketplace opened. */
-export type EarlyConnection = { readonly socket: Socket; readonly isSecure: boolean }
-
-/** A listening port that responds 503 until the marketplace is open. */
+/** A listening port. Until the marketplace is open, it responds 503, or hands requests to the daemon that leads. */
 export type TakenPort = {
   readonly server: Server
   readonly port: number
+  readonly peers: Peers
+  readonly connections: Connections
   /** Sets the sentence of the 503 responses (default: that the daemon starts). */
   readonly refuse: (sentence: string | undefined) => void
-  /** Stops the 503 responses and gives the port to the marketplace. @returns the open connections, oldest first */
-  readonly handOver: () => readonly EarlyConnection[]
+  readonly follow: FrontServer['follow']
+  /** Gives all later requests to the marketplace. */
+  readonly handOver: (listener: RequestListener) => void
+  /** Refuses connections, waits for responses, ends idle connections, and closes the rest at the time limit. */
   readonly close: () => Promise<void>
 }
 
 /** Listens on the port before the daemon is ready. @throws what listening throws: EADDRINUSE, EACCES */
-export async function takePort(config: Config, entropy: Entropy): Promise<TakenPort> {
+export async function takePort(config: Config, entropy: Entropy, wall: () => number): Promise<TakenPort> {
   const server = openServer(config)
-  const early = new Map<Socket, EarlyConnection>()
-  const note = (isSecure: boolean) => (socket: Socket) => {
-    early.set(socket, { socket, isSecure })
-    socket.once('close', () => early.delete(socket))
-  }
+  const peers = openPeers(config)
+  const connections = boundConnections({ server }, peers, wall)
+  const portOf = () => (server.address() as AddressInfo).port
+  const front = openFront({ config, entropy, port: portOf, peers })
   let sentence: string | undefined
-  const handlers = {
-    connection: note(false),
-    secureConnection: note(true),
-    request: answerEarly(entropy, () => sentence ?? STARTING),
-    clientError: (_error: Error, socket: Socket) => void socket.destroy(),
-  }
-  for (const [event, handler] of Object.entries(handlers)) server.on(event, handler)
-  server.maxConnections = limits.MAX_CONNECTIONS
+  let listener = oneAtATime((req, res) => {
+    connections.began(req, res)
+    front.serve({ req, res }, sentence ?? STARTING)
+  })
+  const broken = answerBrokenRequest(entropy, connections.isAnswering)
+  server.on('request', (req, res) => listener(req, res))
+  server.on('clientError', broken)
   server.listen(config.port, config.host)
   await once(server, 'listening')
   return {
     server,
-    port: (server.address() as AddressInfo).port,
+    port: portOf(),
+    peers,
+    connections,
     refuse(given) {
       sentence = given
     },
-    handOver() {
-      for (const [event, handler] of Object.entries(handlers)) server.off(event, handler)
-      server.maxConnections = Number.POSITIVE_INFINITY // each address has a bound of its own from now on
-      return [...early.values()]
+    follow: front.follow,
+    handOver(next) {
+      server.off('clientError', broken)
+      listener = next
     },
     async close() {
       const closed = once(server, 'close')
       server.close()
-      server.closeAllConnections()
-      for (const socket of early.keys()) socket.destroy()
+      connections.drain()
+      const timer = setTimeout(() => server.closeAllConnections(), limits.DRAIN_MS)
       await closed
+      clearTimeout(timer)
     },
   }
 }
 
-function openServer({ tls }: Config): Server {
+function openServer(config: Config): Server {
+  const server = listenerOf(config)
+  server.requestTimeout = config.requestTimeoutMs ?? limits.REQUEST_TIMEOUT_MS
+  server.headersTimeout = Math.min(limits.HEADERS_TIMEOUT_MS, server.requestTimeout)
+  server.keepAliveTimeout = limits.KEEP_ALIVE_TIMEOUT_MS
+  server.timeout = limits.IDLE_SOCKET_MS
+  // Node would reject an unknown `Expect` header without souk's error form. Ignoring it is allowed (RFC 9110 10.1.1).
+  server.on('checkExpectation', (req, res) => server.emit('request', req, res))
+  return server
+}
+
+function listenerOf({ tls, store }: Config): Server {
   const options = {
-    maxHeaderSize: limits.MAX_HEADER_BYTES,
+    maxHeaderSize: limits.MAX_HEADER_BYTES + (store === undefined ? 0 : limits.HOP_HEADER_BYTES),
     requireHostHeader: false,
     connectionsCheckingInterval: limits.TIMEOUT_CHECK_MS,
   }
@@ -94,15 +90,4 @@ function openServer({ tls }: Config): Server {
   const { cert, key } = tls
   const own = { cert, key, minVersion: 'TLSv1.2', handshakeTimeout: limits.HANDSHAKE_TIMEOUT_MS } as const
   return createSecureServer({ ...options, ...own })
-}
-
-function answerEarly(entropy: Entropy, sentence: () => string) {
-  return (req: IncomingMessage, res: ServerResponse) => {
-    if (answerProbe(req, res, sentence())) return
-    const error = new AppError('unavailable', sentence(), { retryAfter: RETRY_AFTER_S })
-    const requestId = newRequestId({ entropy })
-    res.setHeader('Connection', 'close')
-    res.setHeader('X-Request-Id', requestId)
-    sendError(res, error, { requestId })
-  }
 }

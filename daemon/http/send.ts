@@ -16,7 +16,7 @@ import { MIN_GZIP_BYTES, type SharedPage } from '../endpoint/page-cache.ts'
 import { prefers, prefersPage, takesGzip } from './answer.ts'
 import { errorPage } from './error-page.ts'
 import { isAmong, sendFile } from './file.ts'
-import { HEARTBEAT_MS, LINGER_MS, STREAM_END_MS, STREAM_STALL_MS } from './limits.ts'
+import { HEARTBEAT_MS, LINGER_MS, RETRY_AFTER_S, STREAM_END_MS, STREAM_STALL_MS } from './limits.ts'
 import { hasBody } from './read-exchange.ts'
 
 /** Address patterns of all endpoints with pages. */
@@ -122,6 +122,27 @@ export function sendPage(res: ServerResponse, page: SharedPage, head: readonly s
   }
   const form = takesGzip(acceptedEncoding(res)) ? page.gzip() : page.plain
   res.writeHead(200, [...head, ...form.head]).end(form.body)
+}
+
+/** Why a daemon serves no requests now, if it serves none; what it says else. */
+type Probed = { readonly away?: string | undefined; readonly well?: string }
+
+/**
+ * Answers `/live` and `/ready`, by which proxies and supervisors choose a daemon.
+ * @returns false for any other path
+ */
+export function answerProbe(
+  { url = '' }: IncomingMessage,
+  res: ServerResponse,
+  { away, well = 'ok' }: Probed,
+): boolean {
+  const path = before(url, '?')
+  if (path !== '/live' && path !== '/ready') return false
+  const isWell = path === '/live' || away === undefined
+  const headers = { 'Content-Type': 'text/plain; charset=utf-8', 'Cache-Control': 'no-store' }
+  res.writeHead(isWell ? 200 : 503, { ...headers, ...(isWell ? {} : { 'Retry-After': RETRY_AFTER_S }) })
+  res.end(`${isWell ? well : away}\n`)
+  return true
 }
 
 type Failed = {

@@ -1,5 +1,5 @@
 import { isAscii } from 'node:buffer'
-import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import express, {
   type ErrorRequestHandler,
@@ -22,20 +22,22 @@ import { pageCache, type SharedPage } from '../endpoint/page-cache.ts'
 import { notEnabled } from '../endpoint/switched-off.ts'
 import { storage } from '../features/backup/storage.ts'
 import { FINISHED_PAGE, NO_ENDPOINT } from '../features/operator/metrics.ts'
+import { requestLog } from '../features/story/request-log.ts'
 import { installation } from '../kernel/identity.ts'
 import { countRefusal } from '../kernel/refusals.ts'
 import { answer, type Pipeline } from './answer.ts'
 import { answerBrokenRequest, newRequestId } from './broken.ts'
-import { boundConnections, type Connections } from './connections.ts'
+import type { Connections } from './connections.ts'
 import { COSTLY_JSON, refusalOf } from './fault.ts'
-import { allowedHosts, namesTwoHosts } from './host.ts'
-import * as limits from './limits.ts'
+import { readHop } from './hop.ts'
+import { openHosts } from './host.ts'
+import { BODY_TIMEOUT_MS } from './limits.ts'
 import { begin, count, noted, oneAtATime } from './one-at-a-time.ts'
-import { openPeers, type Peers } from './peers.ts'
-import { answerProbe, type TakenPort } from './port.ts'
+import type { Peers } from './peers.ts'
+import type { TakenPort } from './port.ts'
 import { hasCredential, openRateLimits, type RateLimits } from './rate-limit.ts'
 import { exchangeOf } from './read-exchange.ts'
-import { pageEndpointOf, sendError, sendPage, sendReply } from './send.ts'
+import { answerProbe, pageEndpointOf, sendError, sendPage, sendReply } from './send.ts'
 
 const BYTE_ORDER_MARK = '\uFEFF'
 const CHARSET = /;\s*charset\s*=\s*"?([^\s;"]+)/i
@@ -74,24 +76,16 @@ const exposed = [...x402ExposedHeaders, REQUEST_ID, 'Idempotency-Replayed', 'Ret
 /** A day, the longest time for which browsers cache a preflight response. */
 const PREFLIGHT_SECONDS = 86_400
 
-type Drainable = { readonly server: Server } & Pick<Connections, 'drain'>
-
 /** Builds routers from the contract and passes exchanges to the pipeline. The only file that imports express. */
-export function createEdge(pipeline: Pipeline, taken: TakenPort): Drainable {
-  const { server } = taken
-  const peers = openPeers(pipeline.ctx.config)
-  const early = taken.handOver()
-  const connections = boundConnections({ server, early }, peers, pipeline.ctx.clock.wall)
+export function createEdge(pipeline: Pipeline, { server, peers, connections, handOver }: TakenPort): void {
+  const { ctx } = pipeline
   const serve = oneAtATime(listenerOf(pipeline, peers, connections))
-  server.on('request', (req, res) => answerProbe(req, res, awayOf(pipeline.ctx)) || serve(req, res))
-  server.requestTimeout = pipeline.ctx.config.requestTimeoutMs ?? limits.REQUEST_TIMEOUT_MS
-  server.headersTimeout = Math.min(limits.HEADERS_TIMEOUT_MS, server.requestTimeout)
-  server.keepAliveTimeout = limits.KEEP_ALIVE_TIMEOUT_MS
-  server.timeout = limits.IDLE_SOCKET_MS
-  // Node would reject an unknown `Expect` header without souk's error form. Ignoring it is allowed (RFC 9110 10.1.1).
-  server.on('checkExpectation', (req, res) => server.emit('request', req, res))
-  server.on('clientError', answerBrokenRequest(pipeline.ctx, connections.isAnswering))
-  return { server, drain: connections.drain }
+  const { frontSecret } = installation.of(ctx)
+  handOver((req, res) => {
+    readHop(frontSecret, req, res)
+    if (!answerProbe(req, res, { away: awayOf(ctx) })) serve(req, res)
+  })
+  server.on('clientError', answerBrokenRequest(ctx.entropy, connections.isAnswering, requestLog.of(ctx)))
 }
 
 /** Handles request id, host and CORS first (decisions §3), then cached pages, then endpoints. */
@@ -102,14 +96,14 @@ function listenerOf(pipeline: Pipeline, peers: Peers, connections: Connections):
   const holderOf = async (key: string) => (await participantOfKey(ctx, key))?.id
   const rateLimits = openRateLimits({ config, adminKeyHash, holderOf }, peers)
   const endpoints = endpointsApp({ ...pipeline, rateLimits, peers })
-  const isAllowed = allowedHosts(ctx)
+  const hostFault = openHosts(config, installation.of(ctx).port)
   /** The `Vary` header of each cached page. It depends on the page's address only. */
   const varies = new WeakMap<SharedPage, string>()
   return (req, res) => {
     connections.began(req, res)
     const requestId = newRequestId(ctx)
     begin(ctx, requestId, req)
-    const fault = hostFault(req, isAllowed)
+    const fault = hostFault(req)
     const isLimited = rateLimits.covers(req)
     const { origin } = req.headers
     // This comes before any header is set, because cached pages write their headers in one piece.
@@ -153,13 +147,6 @@ function listenerOf(pipeline: Pipeline, peers: Peers, connections: Connections):
 function awayOf(ctx: Pipeline['ctx']): string | undefined {
   if (ctx.stopping.aborted) return 'The daemon is stopping.'
   return storage.of(ctx).isAway?.() ? 'The database does not answer.' : undefined
-}
-
-function hostFault(req: IncomingMessage, isAllowed: (host: string | undefined) => boolean): AppError | undefined {
-  if (namesTwoHosts(req)) return new AppError('invalid_request', 'Host: given twice; send one.')
-  return isAllowed(req.headers.host)
-    ? undefined
-    : new AppError('misdirected', 'This host name is not served by this marketplace.')
 }
 
 /** Paths that other origins may read: the API and its descriptions (decisions §2). */
@@ -237,7 +224,7 @@ function routerOf(pipeline: Edge, names: readonly EndpointName[]): Router {
 function endpointHandler(pipeline: Edge, name: EndpointName): RequestHandler<Record<string, string>> {
   const endpoint: Endpoint = api[name]
   const maxBytes = bodyBoundOf(endpoint)
-  const timeoutMs = pipeline.ctx.config.requestTimeoutMs ?? limits.BODY_TIMEOUT_MS
+  const timeoutMs = pipeline.ctx.config.requestTimeoutMs ?? BODY_TIMEOUT_MS
   const orForm = endpoint.body?.kind === 'json' && endpoint.body.orForm === true
   const anyMedia = endpoint.body?.kind === 'json' && endpoint.body.anyMedia === true
   const rawBodies = new WeakMap<IncomingMessage, Buffer>()

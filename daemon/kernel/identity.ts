@@ -28,6 +28,8 @@ const ADMIN_KEY_BYTES = 20
 export const ADMIN_KEY_FILE = 'admin.key'
 const PRIVATE_MODE = 0o600
 
+export type FrontKeys = { readonly secret: string; readonly adminKeyHash: string }
+
 const Identity = z.strictObject({ instance_id: z.string(), admin_key_hash: z.string() })
 type Identity = z.infer<typeof Identity> & { readonly adminKey: string }
 
@@ -40,6 +42,8 @@ export type Installation = {
   readonly adminKeyHash: string
   /** Key for sealed values, derived from the admin key. The store has neither of the two keys. */
   readonly sealingSecret: string
+  /** Secret by which daemons of this marketplace know the requests that they hand to each other. */
+  readonly frontSecret: string
   /** Port of the HTTP server. */
   readonly port: () => number
 }
@@ -65,18 +69,26 @@ export async function openIdentity(parts: { store: Store; entropy: Entropy; data
   return { ...identity, adminKey: key }
 }
 
-/** @throws AppError `conflict` when the folder does not have the admin key of the store */
+export const frontSecretOf = (adminKey: string): string => hashSecret(`front ${adminKey}`)
+
+/**
+ * What a front needs to be known by the leader; undefined in a new store.
+ * @throws AppError `conflict` when the folder does not have the admin key of the store
+ */
 export async function requireAdminKey({
   store,
   dataDir,
 }: {
   store: Pick<Store, 'table'>
   dataDir: string
-}): Promise<void> {
+}): Promise<FrontKeys | undefined> {
   const row = await store.table(settings).get(IDENTITY)
   const file = join(dataDir, ADMIN_KEY_FILE)
   const kept = await readKey(file)
-  if (!row || (kept && hashSecret(kept) === Identity.parse(row.value).admin_key_hash)) return
+  if (!row) return undefined
+  const adminKeyHash = hashSecret(kept ?? '')
+  if (kept && adminKeyHash === Identity.parse(row.value).admin_key_hash)
+    return { adminKeyHash, secret: frontSecretOf(kept) }
   throw new AppError(
     'conflict',
     `A spare needs the admin key of the marketplace: copy admin.key of the other data folder to ${file}.`,

@@ -14,7 +14,7 @@ import { callsTo, signPayment } from '../../fixtures/market/marketplace.ts'
 
 // @slow daemons that die, and a lease that has to run out
 
-/* Two daemons on one database behind a plain proxy. Whoever serves is killed, hangs or stops; buyers only ever wait. */
+/* Two daemons on one database behind a plain proxy. The leader is killed, hangs or stops; buyers only ever wait. */
 
 const KILLS = Number(process.env.SOUK_TEST_KILLS ?? 1)
 const BUYERS = 4
@@ -33,7 +33,7 @@ let proxy: Server
 const start = (dir: string) => startDaemon({ ...configDefaults, dataDir: dir, durability: 'full', store, spare: true })
 const probe = (side: Side, path: string) =>
   fetch(`${side.child.url}${path}`, { signal: AbortSignal.timeout(HANGS_MS) }).catch(() => undefined)
-const isReady = async (side: Side) => (await probe(side, '/ready'))?.status === 200
+const leads = async (side: Side) => (await (await probe(side, '/ready'))?.text()) === 'ok\n'
 
 /** Waits for a fact; the runner's limit ends a wait for one that never comes. */
 async function until<T>(look: () => Promise<T | undefined | false>): Promise<T> {
@@ -45,19 +45,19 @@ async function until<T>(look: () => Promise<T | undefined | false>): Promise<T> 
 }
 
 /** Asks both at once: one that hangs does not hold up the look at the other. */
-const serving = () =>
+const leading = () =>
   until(() =>
     Promise.any(
       sides.map(async (one) => {
-        if (await isReady(one)) return one
-        throw new Error('not ready')
+        if (await leads(one)) return one
+        throw new Error('a front')
       }),
     ).catch(() => undefined),
   )
 const side = (n: number): Side => sides[n] as Side
 const other = (one: Side): Side => (one === side(0) ? side(1) : side(0))
 
-/** Hands each request to the daemon that says it is ready. */
+/** Hands each request to the leader. */
 async function openProxy(): Promise<Server> {
   const server = createServer((req, res) => {
     // A daemon may be gone with the request. Only the client knows what it may send again.
@@ -73,7 +73,7 @@ async function pass(req: IncomingMessage, res: ServerResponse): Promise<void> {
   const chunks: Buffer[] = []
   for await (const chunk of req) chunks.push(chunk as Buffer)
   const sent = Buffer.concat(chunks)
-  const answer = await fetch(`${(await serving()).child.url}${req.url}`, {
+  const answer = await fetch(`${(await leading()).child.url}${req.url}`, {
     method: req.method ?? 'GET',
     headers: headers as Record<string, string>,
     signal: AbortSignal.timeout(HANGS_MS),
@@ -95,7 +95,7 @@ beforeAll(async () => {
     if (first) await copyFile(join(first.dir, 'admin.key'), join(dir, 'admin.key'))
     const begun = { dir, child: await start(dir) }
     sides.push(begun)
-    if (!first) await until(() => isReady(begun))
+    if (!first) await until(() => leads(begun))
   }
   proxy = await openProxy()
 })
@@ -108,16 +108,18 @@ afterAll(async () => {
 })
 
 describe.skipIf(!hasPostgres())('a spare', () => {
-  test('waits, is live but not ready, and names the daemon that serves', async () => {
-    const waiting = other(await serving())
-    await until(async () => (await (await probe(waiting, '/ready'))?.text())?.includes('is a spare: pid'))
-    expect((await probe(waiting, '/live'))?.status).toBe(200)
-    const refused = await probe(waiting, '/v1/services/catalog')
-    expect(refused?.status).toBe(503)
-    expect(refused?.headers.get('retry-after')).toBe('1')
-    expect(JSON.parse((await refused?.text()) ?? '').error).toMatch(
-      /^This daemon is a spare: pid \d+ on .+ has the store\.$/,
+  test('is ready, and hands on what it is asked', async () => {
+    const fronting = other(await leading())
+    const ready = await until(async () => {
+      const answer = await probe(fronting, '/ready')
+      return answer?.status === 200 && answer.text()
+    })
+    expect(ready).toMatch(/^ok: a front of pid \d+ on .+\n$/)
+    expect((await probe(fronting, '/live'))?.status).toBe(200)
+    const [here, there] = await Promise.all(
+      [fronting, other(fronting)].map(async (one) => (await probe(one, '/v1/services/catalog'))?.text()),
     )
+    expect(JSON.parse(here ?? '').services).toEqual(JSON.parse(there ?? '').services)
   })
 
   test('takes over from one that is killed, hangs or stops, and no acknowledged purchase is lost or doubled', async () => {
@@ -165,9 +167,9 @@ describe.skipIf(!hasPostgres())('a spare', () => {
     }
     for (const end of [...Array.from({ length: KILLS }, () => 'kill' as const), 'stop', 'hang', 'kill'] as const) {
       await more(BETWEEN)
-      const served = await serving()
+      const served = await leading()
       await ends[end](served)
-      await until(() => isReady(other(served)))
+      await until(() => leads(other(served)))
       await more(BETWEEN)
       if (end === 'hang') {
         // It wakes with a lease that another one took: it must end, and write nothing.

@@ -1,4 +1,4 @@
-import { type FoundDaemon, findLiveDaemon } from '../client/discover.ts'
+import { type FoundDaemon, findLiveDaemon, frontOf } from '../client/discover.ts'
 import { readText } from '../client/files.ts'
 import { originOf } from '../client/origin.ts'
 import type { Places } from '../client/paths.ts'
@@ -52,8 +52,9 @@ export async function resolveTarget(host: Context): Promise<Target> {
 
 async function localTarget({ places, system }: Context): Promise<Target> {
   const found = await findLiveDaemon(places)
-  if (found.state !== 'running') throw noDaemon(found, places, system.now())
-  const { url, data_dir, fingerprint, chain: network = 'sandbox' } = found.registration
+  const registration = found.state === 'running' ? found.registration : frontOf(found)
+  if (registration === undefined) throw noDaemon(found, places, system.now())
+  const { url, data_dir, fingerprint, chain: network = 'sandbox' } = registration
   const here = { instance: data_dir, dataDir: data_dir, inTheClear: 'everything' as const }
   return { name: LOCAL, url, network, ...here, ...compact({ fingerprint }) }
 }

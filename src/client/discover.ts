@@ -40,8 +40,9 @@ export type StartRegistration = RegisteredProcess & {
   readonly step: string
   readonly detail?: string
   readonly since: string
-  /** Set once the starting daemon holds a port. */
+  /** Set once the starting daemon holds a port. A front answers there. */
   readonly url?: string
+  readonly fingerprint?: string
   /** Start options. */
   readonly launch: unknown
 }
@@ -58,6 +59,15 @@ export type FoundDaemon =
   | { readonly state: 'starting'; readonly registration: StartRegistration }
   | { readonly state: 'stale'; readonly registration: AnyRegistration }
   | { readonly state: 'absent' }
+
+/** A daemon that hands requests to the leader of its database. */
+export function frontOf(found: FoundDaemon): Omit<DaemonRegistration, 'state' | 'instance_id'> | undefined {
+  if (found.state !== 'starting' || found.registration.step !== 'spare') return undefined
+  const { url, launch, ...registration } = found.registration
+  // This program wrote them, after a check.
+  const { chain } = launch as Pick<DaemonRegistration, 'chain'>
+  return url === undefined ? undefined : { ...registration, url, ...(chain ? { chain } : {}) }
+}
 
 /** Whether a process uses the instance's data, or is about to. */
 export function isLive(found: FoundDaemon): found is Exclude<FoundDaemon, { state: 'stale' | 'absent' }> {
@@ -106,7 +116,7 @@ const textsOfAll = ['started_at', 'version', 'data_dir'] as const
 const textsOf: Readonly<Record<string, { readonly needed: readonly string[]; readonly optional: readonly string[] }>> =
   {
     serving: { needed: [...textsOfAll, 'url', 'instance_id'], optional: ['fingerprint', 'lan_url', 'chain', 'seed'] },
-    starting: { needed: [...textsOfAll, 'step', 'since'], optional: ['url', 'detail'] },
+    starting: { needed: [...textsOfAll, 'step', 'since'], optional: ['url', 'fingerprint', 'detail'] },
   }
 
 // Checks without a schema: every start reads the registration, and a schema would be slower.

@@ -92,7 +92,7 @@ export type StartUnderWay = {
   /** Registers the step that begins now. @throws CliError `terminated` if the start was cancelled */
   readonly report: ReportStart
   /** Adds the address or the data folder to the registration. */
-  readonly amend: (facts: { readonly url?: string; readonly data_dir?: string }) => void
+  readonly amend: (facts: Partial<Pick<StartRegistration, 'url' | 'fingerprint' | 'data_dir'>>) => void
   /** The registered process. */
   readonly process: StartRegistration
 }

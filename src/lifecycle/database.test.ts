@@ -85,7 +85,14 @@ describe.skipIf(!hasPostgres())('souk up over a database', () => {
     expect(spare).toMatchObject({ state: 'spare', waits_for: expect.stringMatching(/^pid \d+ on /) })
     expect((await user.json(...up, '--spare', ...(back ?? []))).state).toBe('spare')
     const waiting = await user.souk('status', ...(back ?? []))
-    expect(waiting.out).toContain('waiting as a spare: pid')
+    expect(waiting.out).toMatch(/● front .*\n {2}a front; leader: pid \d+ on .+/)
+    expect((await user.json('health', ...(back ?? []))).instance_id).toBe(
+      (await user.json('health', ...(front ?? []))).instance_id,
+    )
+    expect((await user.souk('doctor', '--only', 'daemon', ...(back ?? []))).out).toContain('a front; leader: pid')
+    expect((await user.souk('doctor', '--only', 'store', ...(front ?? []))).out).toContain(
+      'this daemon leads, with 1 front.',
+    )
     await user.souk('down', ...(front ?? []))
     await expect.poll(async () => (await user.json('status', ...(back ?? []))).state).toBe('running')
     expect((await user.json('down', ...(back ?? []))).instances[0].how).toBe('graceful')

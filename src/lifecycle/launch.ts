@@ -101,7 +101,17 @@ export const launchOptions = {
     description: 'PostgreSQL database that keeps all data (default: SOUK_STORE, or the last one, or files)',
     value: 'postgres://…',
   }),
-  spare: z.flag({ description: 'wait while another daemon has the database, then take over from it' }),
+  spare: z.flag({
+    description: 'while another daemon has the database, hand requests to it; then take over from it',
+  }),
+  advertise: z
+    .string()
+    .regex(/^([\w.-]+|\[[\da-f:.]+\]):\d{1,5}$/i, 'must be HOST:PORT')
+    .optional()
+    .meta({
+      description: 'where daemons of one database reach this one (default: where it listens)',
+      value: 'host:port',
+    }),
   rows: z.enum(['memory', 'disk']).optional().meta({
     description: 'where rows are kept (default: memory; from about 4,000 purchases, disk)',
     value: 'memory|disk',
@@ -248,8 +258,10 @@ export function notifyOf(
 }
 
 /** Checks what a database cannot do. @throws CliError `usage` */
-export function checkStore({ store, spare, ephemeral, seed, rows }: Launch): void {
+export function checkStore({ store, spare, advertise, ephemeral, seed, rows }: Launch): void {
   if (store === undefined && spare) throw usage('--spare needs a database that daemons share: add --store.')
+  if (store === undefined && advertise)
+    throw usage('--advertise is for daemons that share a database: add --store, or omit it.')
   if (store === undefined) return
   if (ephemeral) throw usage('--ephemeral keeps no data, but --store or SOUK_STORE names a database: omit one of them.')
   if (rows !== undefined) throw usage('--rows is for a marketplace in files: omit it, or omit --store and SOUK_STORE.')

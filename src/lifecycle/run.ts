@@ -77,7 +77,7 @@ async function runBegun(host: Context, hooks: Hooks, start: StartUnderWay): Prom
       onFatal: (error) => fatal(system, error),
       onStep: start.report,
       async prepare(url) {
-        start.amend({ url })
+        start.amend({ url, ...compact({ fingerprint: certificate?.fingerprint }) })
         await seeded(host, dataDir, start)
       },
     })
@@ -150,7 +150,8 @@ function configOf(launch: Launch, dataDir: string, certificate: OwnCertificate |
     ...compact({ engines: readEngines(launch), tickMs: parseDuration(launch.tick ?? '') }),
     // Without `--seed`, a new store gets the first-party services.
     ...(launch.seed === undefined ? { seedOfNew: HOUSE } : { seed: launch.seed }),
-    ...compact({ bazaar: launch.bazaar, store: launch.store, rows: launch.rows, spare: launch.spare || undefined }),
+    ...compact({ bazaar: launch.bazaar, store: launch.store, rows: launch.rows, advertise: launch.advertise }),
+    ...(launch.spare ? { spare: true } : {}),
     ...(launch.checkoutV2 === undefined ? {} : { checkoutV2: launch.checkoutV2 === 'on' }),
   }
 }

@@ -10,7 +10,7 @@ export const startSteps = {
   program: 'loading the program',
   port: 'opening the port',
   history: 'seeding the demo',
-  spare: 'waiting as a spare',
+  spare: 'a front; leader',
   store: 'loading the store',
   chain: 'opening the chain',
   market: 'opening the market',
@@ -85,8 +85,10 @@ export type Config = {
   readonly durability: 'full' | 'os'
   /** Address of the PostgreSQL database with the rows and files (default: the data folder has them). */
   readonly store?: string
-  /** Whether to wait while another daemon has the database. */
+  /** Whether to wait while another daemon has the database, and to hand it all requests. */
   readonly spare?: boolean
+  /** HOST:PORT at which other daemons of the database reach this one (default: where it listens). */
+  readonly advertise?: string
   /** Where rows are kept (default: in memory while the store is small, then on disk). */
   readonly rows?: 'memory' | 'disk'
   /** Time limit for receiving a request (default: 60 s for a body without a file, 15 min with one). */

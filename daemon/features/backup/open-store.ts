@@ -1,7 +1,8 @@
 import { join } from 'node:path'
 import { compact } from '../../../src/core/record.ts'
 import type { Config } from '../../../src/model/start.ts'
-import { requireAdminKey } from '../../kernel/identity.ts'
+import { answersUrl, instanceLabel } from '../../kernel/config.ts'
+import { type FrontKeys, requireAdminKey } from '../../kernel/identity.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Log } from '../../ports/log.ts'
 import type { Disk } from '../../store/disk.ts'
@@ -9,6 +10,7 @@ import { LEVEL_FROM_BYTES } from '../../store/lowdb/first.ts'
 import { openLowdbStore } from '../../store/lowdb/open.ts'
 import type { AnyCollection, Store } from '../../store/port.ts'
 import { type OpenedStore, openDatabase, refuseWithoutDatabase } from '../../store/postgres/opened.ts'
+import type { Holder } from '../../store/postgres/spare.ts'
 import { STORE_FOLDER } from './replace.ts'
 import { diskFull, isNoSpace } from './storage.ts'
 
@@ -19,8 +21,10 @@ export type StoreParts = {
   readonly log: Log
   readonly machine: Clock
   readonly onFatal: ((error: Error) => void) | undefined
-  /** Called again and again while a spare waits, with the name of the daemon that has the store. */
-  readonly onWaiting?: (holder: string) => void
+  /** Port of the daemon, for others that hand it requests (default: they cannot). */
+  readonly port?: number
+  /** Called again and again while a spare waits, with the daemon that has the store; undefined when none has it. */
+  readonly onHolder?: (holder: (Holder & Partial<FrontKeys>) | undefined) => void
   /** Called with the percentage of the files read. */
   readonly onLoaded?: (percent: number) => void
 }
@@ -29,15 +33,31 @@ const levelFrom = { memory: Number.POSITIVE_INFINITY, disk: 0, auto: LEVEL_FROM_
 
 /** @throws AppError `unavailable` when the disk is full; passes on all other errors of opening the store. */
 export async function openStore(parts: StoreParts): Promise<OpenedStore> {
-  const { config, collections, disk, log, machine, onFatal, onLoaded, onWaiting = () => undefined } = parts
+  const { config, collections, disk, log, machine, onFatal, onLoaded, onHolder, port } = parts
   const { dataDir, store } = config
   const stopped = (error: Error): void => {
     log.error({ source: 'store', err: String(error) }, 'the store stopped')
     onFatal?.(error)
   }
   if (store !== undefined) {
-    const spare = { check: (found: Pick<Store, 'table'>) => requireAdminKey({ store: found, dataDir }), onWaiting }
-    return openDatabase({ store, dataDir, collections, onFatal: stopped, ...(config.spare ? { spare } : {}) })
+    let keys: FrontKeys | undefined
+    const spare = {
+      check: async (found: Pick<Store, 'table'>) => {
+        keys = await requireAdminKey({ store: found, dataDir })
+      },
+      onHolder: (holder: Holder | undefined) => onHolder?.(holder && { ...holder, ...keys }),
+    }
+    return openDatabase({
+      store,
+      dataDir,
+      collections,
+      onFatal: stopped,
+      label: instanceLabel(),
+      ...(port === undefined
+        ? {}
+        : { answersAt: (own) => ({ url: answersUrl(config, port, own), ...compact({ cert: config.tls?.cert }) }) }),
+      ...(config.spare ? { spare } : {}),
+    })
   }
   refuseWithoutDatabase(dataDir)
   try {

@@ -9,6 +9,8 @@ export type PgRow = Readonly<Record<string, unknown>>
 /** One session of the server. It is never reconnected: what ran in it would silently run outside its transaction. */
 export type Connection = {
   readonly host: PgHost
+  /** Address of this machine, as the server's network knows it. */
+  readonly ownAddress: string
   /** Runs a prepared statement. Statements are sent in the order of the calls, without waiting for each other. */
   query(text: string, values?: readonly PgValue[]): Promise<readonly PgRow[]>
   /** Runs statements without values. @returns the rows of each */
@@ -52,6 +54,8 @@ const SESSION = {
   enable_seqscan: 'off',
   enable_bitmapscan: 'off',
   enable_sort: 'off',
+  // What the planner shall not do counts as dear to it, and dear statements would be compiled: a second for each.
+  jit: 'off',
 }
 
 const HELLO = `select pg_is_in_recovery() as standby, current_setting('server_version_num')::int as version,
@@ -116,7 +120,14 @@ async function connectTo(host: PgHost, address: PgAddress, name: string): Promis
     checkServer(first)
     // A server may be set to lose acknowledged transactions; this store may not.
     if (first?.sync === 'off') await calls.run(sql.unsafe('set synchronous_commit = on'))
-    return sessionOf({ host, calls, reserved: await calls.run(sql.reserve()), end: () => sql.end({ timeout: 0 }) })
+    const ownAddress = (socket.localAddress ?? '127.0.0.1').replace(/^::ffff:/, '')
+    return sessionOf({
+      host,
+      ownAddress,
+      calls,
+      reserved: await calls.run(sql.reserve()),
+      end: () => sql.end({ timeout: 0 }),
+    })
   } catch (error) {
     socket.destroy()
     void sql.end({ timeout: 0 })
@@ -173,19 +184,19 @@ function isPackageError(error: unknown): error is Error {
   return error instanceof Error && !('severity' in error)
 }
 
-type Session = {
-  readonly host: PgHost
+type Session = Pick<Connection, 'host' | 'ownAddress'> & {
   readonly calls: Calls
   readonly reserved: postgres.ReservedSql
   readonly end: () => Promise<void>
 }
 
-function sessionOf({ host, calls, reserved, end }: Session): Connection {
+function sessionOf({ host, ownAddress, calls, reserved, end }: Session): Connection {
   const send = (text: string, values: readonly PgValue[] = []) =>
     // Nothing may be handed to the package once its socket is closed.
     calls.isCut() ? calls.run(Promise.resolve([])) : calls.run(reserved.unsafe(text, [...values], { prepare: true }))
   return {
     host,
+    ownAddress,
     query: send as Connection['query'],
     async script(text) {
       if (calls.isCut()) return calls.run(Promise.resolve([]))

@@ -13,6 +13,7 @@ import { createPool, type Pool } from './pool.ts'
 import { createRowCache, pgReads } from './reads.ts'
 import { type PgTable, pgTable } from './schema.ts'
 import { type PreparedDatabase, prepare, renew, sessionName } from './setup.ts'
+import { frontSession, type LeaderAddress } from './spare.ts'
 
 const MAX_CACHED_ROWS = 50_000
 const RENEW_MS = 2_000
@@ -21,6 +22,8 @@ const OPEN_PAUSE_MS = 200
 /** Time for the first run of a batch's bodies, so that one that waits does not stop the others. */
 const SCOUT_MS = 200
 
+export type AnswersAt = (ownAddress: string) => LeaderAddress
+
 export type PgStoreOptions = {
   readonly address: PgAddress
   readonly collections: readonly AnyCollection[]
@@ -28,6 +31,8 @@ export type PgStoreOptions = {
   readonly onFatal: (error: StoreStopped) => void
   /** Names this process to others, such as `pid 12 on host`. */
   readonly label: string
+  /** Where other daemons reach this one, given the address of its machine (default: nowhere). */
+  readonly answersAt?: AnswersAt
   /** Whether other processes may use the database at the same time. Then each reads what the others write. */
   readonly isShared?: boolean
   readonly watchdogMs?: number
@@ -46,6 +51,8 @@ export type PgStatus = {
   readonly lags: string
   /** Size of the database on disk. */
   readonly size: string
+  /** Number of daemons that hand their requests to this one. */
+  readonly fronts: number
 }
 
 export type PgStore = Store & {
@@ -63,8 +70,10 @@ export async function openPgStore(options: PgStoreOptions): Promise<PgStore> {
   const { address, isShared = false, label } = options
   const tables = new Map(options.collections.map((collection) => [collection.name, pgTable(collection)]))
   const shown = shownAddress(address)
-  const parts = { schema: address.schema, tables: [...tables.values()], label, isExclusive: !isShared, shown }
   const first = await connectPrimary(address, 'souk')
+  const answers = options.answersAt ? JSON.stringify(options.answersAt(first.ownAddress)) : null
+  const { schema } = address
+  const parts = { schema, tables: [...tables.values()], label, isExclusive: !isShared, shown, answers }
   const prepared = await prepareSoon(first, parts).catch(async (error: unknown) => {
     await first.end()
     throw error
@@ -104,7 +113,7 @@ export async function openPgStore(options: PgStoreOptions): Promise<PgStore> {
     blobs: pgBlobs(pool, prepared.instance),
     isAway: lease.isAway,
     address: shown,
-    status: () => pool.retry(statusOf),
+    status: () => pool.retry((connection) => statusOf(connection, schema)),
     async close() {
       lease.stop()
       await store.close()
@@ -127,13 +136,15 @@ async function prepareSoon(connection: Connection, parts: Parameters<typeof prep
   return prepare(connection, parts)
 }
 
-async function statusOf(connection: Connection): Promise<PgStatus> {
+async function statusOf(connection: Connection, schema: string): Promise<PgStatus> {
   const [found] = await connection.query(
     `select current_setting('server_version') as version, current_setting('synchronous_commit') as sync,
       (select count(*)::float8 from pg_stat_replication where sync_state in ('sync', 'quorum')) as standbys,
       (select coalesce(string_agg(pg_size_pretty(greatest(pg_wal_lsn_diff(pg_current_wal_lsn(), replay_lsn), 0)), ', '), '')
         from pg_stat_replication where replay_lsn is not null) as lags,
-      pg_size_pretty(pg_database_size(current_database())) as size`,
+      pg_size_pretty(pg_database_size(current_database())) as size,
+      (select count(*)::float8 from pg_stat_activity where application_name = $1) as fronts`,
+    [frontSession(schema)],
   )
   const { host, port } = connection.host
   return {
@@ -143,6 +154,7 @@ async function statusOf(connection: Connection): Promise<PgStatus> {
     synchronousStandbys: Number(found?.standbys),
     lags: String(found?.lags),
     size: String(found?.size),
+    fronts: Number(found?.fronts),
   }
 }
 

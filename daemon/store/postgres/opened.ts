@@ -1,12 +1,11 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { AppError } from '../../../src/core/error.ts'
 import { StoreLocked } from '../errors.ts'
 import type { LowdbStore } from '../lowdb/open.ts'
 import type { AnyCollection, Store } from '../port.ts'
 import type { PgAddress } from './address.ts'
-import { openPgStore, type PgStore } from './open.ts'
+import { openPgStore, type PgStore, type PgStoreOptions } from './open.ts'
 import { addressOfStore, refusalOf } from './refusal.ts'
 import { type SpareParts, untilFree } from './spare.ts'
 
@@ -30,7 +29,7 @@ type DatabaseParts = {
   readonly onFatal: (error: Error) => void
   /** Makes this daemon a spare, which waits while another one has the database. */
   readonly spare?: Omit<SpareParts, 'address'>
-}
+} & Pick<PgStoreOptions, 'label' | 'answersAt'>
 
 /** Notes in the data folder which database has the rows. */
 export function markDatabase(dataDir: string, database: string, store: string): void {
@@ -68,12 +67,11 @@ export async function openDatabase(parts: DatabaseParts): Promise<OpenedStore> {
 }
 
 /** Opens the store; a spare waits until it is free. */
-async function openFree(address: PgAddress, { collections, onFatal, spare }: DatabaseParts): Promise<PgStore> {
-  const label = `pid ${process.pid} on ${hostname()}`
+async function openFree(address: PgAddress, { spare, ...parts }: DatabaseParts): Promise<PgStore> {
   for (;;) {
     if (spare) await untilFree({ address, ...spare })
     try {
-      return await openPgStore({ address, collections, label, onFatal })
+      return await openPgStore({ address, ...parts })
     } catch (error) {
       // Of several spares, one is first.
       if (!(spare && error instanceof StoreLocked)) throw error
@@ -93,7 +91,7 @@ export function refuseWithoutDatabase(dataDir: string): void {
 }
 
 async function described(store: PgStore): Promise<string> {
-  const { version, host, synchronousCommit, synchronousStandbys: count, lags, size } = await store.status()
+  const { version, host, synchronousCommit, synchronousStandbys: count, lags, size, fronts } = await store.status()
   const standbys = count === 0 ? 'no synchronous standby' : `${count} synchronous standby${count === 1 ? '' : 's'}`
-  return `PostgreSQL ${version.split(' ')[0]} at ${host}: synchronous_commit ${synchronousCommit}, ${standbys}${lags === '' ? '' : `, standbys behind by ${lags}`}, ${size} on disk.`
+  return `PostgreSQL ${version.split(' ')[0]} at ${host}: synchronous_commit ${synchronousCommit}, ${standbys}${lags === '' ? '' : `, standbys behind by ${lags}`}, ${size} on disk${fronts === 0 ? '' : `; this daemon leads, with ${fronts} front${fronts === 1 ? '' : 's'}`}.`
 }

@@ -12,7 +12,7 @@ const OWN_TABLES = [
   `insert into souk_lane values (1, 0, 0)`,
   `create table souk_changes (upto int8 primary key, batch text not null unique, instance text not null,
     at timestamptz not null default clock_timestamp(), writes json)`,
-  `create table souk_instances (id text primary key, label text not null, until timestamptz not null)`,
+  `create table souk_instances (id text primary key, label text not null, until timestamptz not null, answers text)`,
   `create table souk_blobs (sha text collate "C" primary key, size int8 not null, upload int8 not null,
     at timestamptz not null default clock_timestamp())`,
   `create table souk_blob_parts (upload int8 not null, n int not null, bytes bytea not null, primary key (upload, n))`,
@@ -41,6 +41,8 @@ type SetupParts = {
   readonly isExclusive: boolean
   /** The address without its password. */
   readonly shown: string
+  /** Where this process answers requests of other daemons, as JSON. */
+  readonly answers: string | null
 }
 
 /**
@@ -58,9 +60,10 @@ export async function prepare(connection: Connection, parts: SetupParts): Promis
     const lane = await connection.query('select seq::float8, records::float8 from souk_lane where id = 1 for update')
     if (isExclusive) await takeOver(connection, parts.shown)
     const [own] = await connection.query(
-      `insert into souk_instances values (gen_random_uuid()::text, $1, clock_timestamp() + $2::float8 * interval '1 second')
+      `insert into souk_instances (id, label, until, answers)
+        values (gen_random_uuid()::text, $1, clock_timestamp() + $2::float8 * interval '1 second', $3)
         returning id, (select store from souk_format) as store`,
-      [parts.label, LEASE_SECONDS],
+      [parts.label, LEASE_SECONDS, parts.answers],
     )
     // Others see by the name of its database session that the process runs.
     await connection.query(`select set_config('application_name', $1, false)`, [sessionName(String(own?.id))])
@@ -100,6 +103,11 @@ export async function adopt(connection: Connection, tables: readonly PgTable[]):
   const known = row?.tables as Readonly<Record<string, readonly string[]>>
   if (row?.format !== FORMAT)
     throw new StoreFormatUnknown(`the database has rows of format ${row?.format}; this souk writes format ${FORMAT}`)
+  const [column] = await connection.query(
+    `select 1 from pg_attribute where attrelid = 'souk_instances'::regclass and attname = 'answers'`,
+  )
+  // Databases of earlier versions do not have it. Writers read that table, so it is locked only then.
+  if (column === undefined) await connection.script('alter table souk_instances add column answers text')
   const fresh = tables.filter(({ shape }) => known[shape.collection.name] === undefined)
   for (const [name, ddl] of Object.entries(declared(tables)))
     if (known[name] !== undefined && JSON.stringify(known[name]) !== JSON.stringify(ddl))
