@@ -20,6 +20,7 @@ import * as z from '../src/cli/params.ts'
 import { wouldDo } from '../src/cli/session.ts'
 import { formatAmount, parseAmount, ZERO } from '../src/core/money.ts'
 import { compact } from '../src/core/record.ts'
+import { showKeys } from '../src/lifecycle/restore.ts'
 import { askBackup, saveBackup } from '../src/lifecycle/save-backup.ts'
 import { heldKinds } from '../src/model/ledger.ts'
 import { attemptStatuses, payoutStates, postingStatuses } from '../src/model/words.ts'
@@ -87,11 +88,15 @@ export const adminBackup = defineCommand({
         next: [shellLine`souk admin backup ${file} --force`],
       })
     }
-    return saveBackup(context, await askBackup(await context.session(), context.globals), file)
+    const session = await context.session()
+    const saved = await saveBackup(context, await askBackup(session, globals), file)
+    const { mode, gas_key: gas, pay_to } = await session.call('getChain', {})
+    return { ...saved, keys: gas && mode !== 'devnet' ? { chain: mode, gas: gas.address, pay_to } : null }
   },
-  view({ file, size_bytes, sha256 }, io) {
+  view({ file, size_bytes, sha256, keys }, io) {
     if (file === null) return
     io.line(`${green('✓')} saved ${io.path(file)}   ${byteSize(size_bytes)}   sha256 ${sha256}`)
+    showKeys(keys, io)
     io.note(`  next: ${cyan(io.hint(shellLine`souk restore ${file}`))}`)
   },
 })

@@ -4,7 +4,7 @@ import { CliError, usage } from '../src/cli/exit.ts'
 import type { Io } from '../src/cli/io.ts'
 import * as z from '../src/cli/params.ts'
 import { wouldDo } from '../src/cli/session.ts'
-import { hasStore, type Restored, requireStopped, restoreFrom } from '../src/lifecycle/restore.ts'
+import { hasStore, type Restored, requireStopped, restoreFrom, showKeys } from '../src/lifecycle/restore.ts'
 import { cyan, green, shellLine } from '../src/text/text.ts'
 
 export const command = defineCommand({
@@ -36,10 +36,6 @@ export const command = defineCommand({
 export function showRestored({ data_dir, records, blobs, replaced, keys }: Restored, io: Io): void {
   io.line(`${green('✓')} restored ${records} records and ${blobs} files${replaced ? ', replacing the old store' : ''}`)
   io.line(`  data      ${io.path(data_dir)}`)
-  if (keys !== null) {
-    io.line('  needs     its two keys, which no backup holds:')
-    io.line(`            ${keys.gas}   --gas-key-file: sends all transactions and owns the contracts`)
-    io.line(`            ${keys.pay_to}   --pay-to-key-file: receives payments and signs payouts`)
-  }
+  showKeys(keys, io)
   io.note(`  next      ${cyan(io.hint('souk up'))}`)
 }

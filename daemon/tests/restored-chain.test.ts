@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Child, startChild } from '../../fixtures/kit/child.ts'
 import { configDefaults } from '../../fixtures/kit/config.ts'
 import { runs } from '../../fixtures/kit/depth.ts'
-import { type Calls, callsTo, noPrograms, signPayment } from '../../fixtures/market/marketplace.ts'
+import { type CallOptions, type Calls, callsTo, noPrograms, signPayment } from '../../fixtures/market/marketplace.ts'
 import { type Hex, toWallet } from '../../src/core/hex.ts'
 import type { Config } from '../../src/model/start.ts'
 import { auditBooks } from '../features/audit/audit.ts'
@@ -20,11 +20,16 @@ import { everyRow } from '../store/each-page.ts'
 /*
  * The machine of a marketplace on a public chain is lost after its last backup, which is restored elsewhere.
  * @story of one marketplace that is backed up, sells on, is lost and restored
+ * @slow a chain that makes a block each second, and processes that are killed
  */
 
 /** Purchases after the backup; every third is a job of the seller, which is paid out before the loss. */
 const SALES = runs(1_000, 30)
 const AT_ONCE = 10
+/** Kills of the restored marketplace before it has caught up. */
+const KILLS = runs(8, 2)
+/** Transfers that are booked before the second, the third kill, and so on. */
+const PAST = 2
 /** Each refund waits for blocks, one after the other. */
 const REFUNDS = 2
 const DOLLAR = 1_000_000n
@@ -47,6 +52,8 @@ let house: string
 let work: string
 /** A job that is open when the backup is made. */
 let early: string
+/** The latest payment. */
+let last: CallOptions & { readonly path: string }
 /** Buyers of the jobs that were delivered after the backup. */
 const delivered: PrivateKeyAccount[] = []
 
@@ -100,7 +107,8 @@ async function must(answer: ReturnType<Calls['call']>) {
 
 async function pay(account: PrivateKeyAccount, path: string, body: unknown) {
   const offer = await lost.call('POST', path, { body })
-  return must(lost.call('POST', path, { body, headers: await signPayment(account, offer) }))
+  last = { path, body, headers: await signPayment(account, offer) }
+  return must(lost.call('POST', path, last))
 }
 
 const run = (market: Calls, name: string) => must(market.admin('POST', `/dashboard/api/admin/crons/${name}/run`))
@@ -197,6 +205,11 @@ test('elsewhere it does not start without its keys, nor on another chain', async
 
 test('with its keys it books what moved since, and pays nothing twice', async () => {
   const before = await chain.usdcOf(seller.address)
+  for (let kill = 0; kill < KILLS; kill += 1) {
+    const point = { place: 'while it catches up', after: kill * PAST } as const
+    const child = startChild('../payments/mortal-market.ts', { config: configOf('new'), point })
+    await expect(child.line(), 'it lives on').rejects.toThrow('ended')
+  }
   daemon = await createDaemon(configOf('new'), { engines: noPrograms })
   const calls = callsTo(() => daemon.url, join(root, 'new'))
   expect(daemon.notes.join()).toContain('restored from a backup')
@@ -211,6 +224,9 @@ test('with its keys it books what moved since, and pays nothing twice', async ()
   expect(await chain.usdcOf(seller.address)).toBe(before)
   expect(await onChain()).toBe(minted)
 
+  // The buyer of a kept payment buys nothing more with it.
+  expect((await calls.call('POST', last.path, last)).status).toBe(409)
+
   // What the seller was paid in advance is set off against a job of the backup that is delivered now,
   await deliver(early, calls)
   for (const cron of ['escrow-monitor', 'provider-settlement', 'auto-refund']) await run(calls, cron)
@@ -223,6 +239,9 @@ test('with its keys it books what moved since, and pays nothing twice', async ()
     const body = { amount: '0.1', reason: 'the seller delivered it', settles: id }
     await must(calls.admin('POST', `/dashboard/api/admin/participants/${sellerId}/adjust`, { body }))
   }
+  const again = { amount: '0.1', reason: 'once more', settles: sold[0]?.id }
+  const path = `/dashboard/api/admin/participants/${sellerId}/adjust`
+  expect((await calls.admin('POST', path, { body: again })).status).toBe(409)
   expect((await found()).filter(({ advanced }) => advanced !== undefined)).toEqual([])
   expect(await audit()).toEqual([])
 

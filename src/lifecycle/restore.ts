@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { CommandContext } from '../cli/command.ts'
 import { CliError, usage } from '../cli/exit.ts'
+import type { Io } from '../cli/io.ts'
 import { findDaemon, isLive } from '../client/discover.ts'
 import type { Places } from '../client/paths.ts'
 import { LOCAL, readSettings } from '../client/settings.ts'
@@ -14,8 +15,17 @@ export type Restored = {
   readonly records: number
   readonly blobs: number
   readonly replaced: boolean
-  /** Keys that the next start needs, by what each is for. */
-  readonly keys: { readonly chain: string; readonly gas: string; readonly pay_to: string } | null
+  readonly keys: NeededKeys | null
+}
+
+/** Addresses of the keys that a restored marketplace needs, and its chain. */
+export type NeededKeys = { readonly chain: string; readonly gas: string; readonly pay_to: string }
+
+export function showKeys(keys: NeededKeys | null, io: Pick<Io, 'line'>): void {
+  if (keys === null) return
+  io.line(`  needs     two keys of ${keys.chain}, which no backup holds:`)
+  io.line(`            ${keys.gas}   --gas-key-file: sends all transactions, owns the contracts`)
+  io.line(`            ${keys.pay_to}   --pay-to-key-file: receives payments, signs payouts`)
 }
 
 /** Whether the data is in a database, which the daemon notes in the data folder. */

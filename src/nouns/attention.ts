@@ -74,7 +74,7 @@ export const attentionMeans: Readonly<Record<AttentionKind, string>> = {
   chain: 'The chain has a fault, the books differ from it, or a server asks for another token.',
   reversed: 'The chain reverted a settled payment.',
   hot_balance: 'The pay-to wallet holds more than its ceiling.',
-  payout: 'A payout lacks a key, or was on hold for a blocked wallet.',
+  payout: 'A payout lacks a key or was on hold, or money moved after the restored backup.',
   dispute: 'A dispute waits for your decision.',
   overdue: 'A job is past its promised time.',
   stuck: 'The next step of a job was not taken in time.',

@@ -14,6 +14,8 @@ import { advancedSum } from '../payouts/advances.ts'
 import { openPayout, runPayouts } from '../payouts/payouts.ts'
 import { payouts } from '../payouts/rows.ts'
 import { catchUp } from './catch-up.ts'
+import { authorizationId } from './order.ts'
+import { payments } from './rows.ts'
 
 /* Random debts at the backup, and random transfers after it, in a marketplace whose chain is the sandbox's ledger. */
 
@@ -106,4 +108,63 @@ test('whatever moved after the backup, each wallet gets what it is owed once, an
     }),
     { numRuns: runs(200, 8) },
   )
+})
+
+test('a payment that the backup has as released, and the chain has as settled, is kept for its payer', async () => {
+  const { ctx } = market.daemon
+  const [payer] = WALLETS as [Wallet]
+  const nonce: Hex = `0x${'ab'.repeat(32)}`
+  const id = authorizationId(ctx, { authorization: { from: payer, nonce } })
+  const none = { participant_id: null, input: null, idempotency: null, authorization: null, terms: null, outcome: null }
+  const row = {
+    id,
+    method: 'x402',
+    open: false,
+    payer,
+    price: usdc(5n),
+    settle: 'last',
+    endpoint: 'deposit',
+    ...none,
+  } as const
+  const times = { created_at: 0, updated_at: 0 }
+  const released = {
+    ...row,
+    ...times,
+    state: 'released',
+    fingerprint: 'f',
+    receipt_id: 'rcp_1',
+    transaction: null,
+  } as const
+  await ctx.store.tx((t) => t.table(payments).insert(released))
+  const moved: MoneyMove = { id: 'm:0', from: payer, to: ctx.chain.payTo, value: usdc(5n), transaction: nonce, nonce }
+  let isDue = true
+  const chain: ChainPort = {
+    ...ctx.chain,
+    catchUp: {
+      isDue: () => isDue,
+      movements: async () => ({ rows: [moved], deposits: [], isWhole: true }),
+      end: async () => {
+        isDue = false
+      },
+    },
+  }
+  // While a request or the recovery holds it, nothing is decided.
+  const change = (state: 'reserved' | 'released') =>
+    ctx.store.tx(async (t) => {
+      const found = await t.table(payments).getForUpdate(id)
+      if (found) await t.table(payments).put({ ...found, state, open: state === 'reserved' })
+    })
+  await change('reserved')
+  await catchUp({ ...ctx, chain })
+  expect([isDue, await ctx.store.table(payouts).count('blocked', [])]).toEqual([true, 0])
+  await change('released')
+  await catchUp({ ...ctx, chain })
+  expect(isDue).toBe(false)
+  expect(await ctx.store.table(payments).get(id)).toMatchObject({
+    state: 'refunded',
+    transaction: nonce,
+    receipt_id: 'rcp_1',
+  })
+  const { rows } = await ctx.store.table(payouts).page('blocked', [], { limit: 9 })
+  expect(rows).toMatchObject([{ wallet: payer, amount: 5n, source: account.refund(payer) }])
 })

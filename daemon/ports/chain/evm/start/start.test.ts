@@ -15,7 +15,7 @@ import type { TxQueue } from '../queue/queue.ts'
 import type { KeySigner } from '../queue/signer.ts'
 import { openRpc, type Rpc } from '../rpc/rpc.ts'
 import { numberIn } from '../rpc/values.ts'
-import { checkClock, checkGas, checkKeys, checkNode, checkToken } from './checks.ts'
+import { checkBlock, checkClock, checkGas, checkKeys, checkNode, checkToken } from './checks.ts'
 import { deploy, planDevnet, prepareDevnet } from './contracts.ts'
 import { keyIn, ownKey } from './keys.ts'
 
@@ -154,6 +154,16 @@ describe('a start is refused', () => {
 
   it('where no node answers', async () => {
     await expect(checkNode(rpcOf('http://127.0.0.1:1'), 'base')).rejects.toThrow(/No chain node responds.*--rpc-url/)
+  })
+
+  it('where the node lacks the latest block that a backup saw', async () => {
+    const node = await nodeThat({ eth_blockNumber: '0x10' })
+    server = node.server
+    const rpc = rpcOf(node.url)
+    await checkBlock(rpc, 'base', 16)
+    await expect(checkBlock(rpc, 'base', 17)).rejects.toThrow(/at block 16,.*has seen block 17: wait until.*synced/)
+    // A devnet may lose its last blocks.
+    await checkBlock(rpc, 'devnet', 17)
   })
 
   it('where the clocks of chain and machine are apart', async () => {
