@@ -1,13 +1,13 @@
 import { Agent, type IncomingMessage, type RequestOptions, request, type ServerResponse } from 'node:http'
 import { request as requestSecure, Agent as SecureAgent } from 'node:https'
 import { pipeline } from 'node:stream'
-import { Counter, Gauge, Registry } from 'prom-client'
+import { Counter, Registry } from 'prom-client'
 import { AppError } from '../../src/core/error.ts'
 import type { Entropy } from '../../src/core/hex.ts'
 import { isLoopback } from '../../src/core/loopback.ts'
 import { before } from '../../src/core/record.ts'
 import type { Config } from '../../src/model/start.ts'
-import { instanceLabel } from '../kernel/config.ts'
+import { instanceGauge } from '../features/operator/metrics.ts'
 import { hashSecret } from '../kernel/identity.ts'
 import { newRequestId } from './broken.ts'
 import { HOP_HEADER, hopValue, isOfLeader, isUnsigned } from './hop.ts'
@@ -70,7 +70,13 @@ export function openFront({ config, entropy, port, peers }: FrontParts): FrontSe
   let leading: Leader | undefined
   let open: Open | undefined
 
-  const fail = (res: ServerResponse, error: AppError) => sendError(res, error, { requestId: newRequestId({ entropy }) })
+  /** Names a response that is the front's own. */
+  function named(res: ServerResponse): string {
+    const requestId = newRequestId({ entropy })
+    if (!res.headersSent) res.setHeader('X-Request-Id', requestId)
+    return requestId
+  }
+  const fail = (res: ServerResponse, error: AppError) => sendError(res, error, { requestId: named(res) })
   const refuse = (res: ServerResponse, sentence: string) =>
     fail(res, new AppError('unavailable', sentence, { retryAfter: RETRY_AFTER_S }))
   const hands = openHands(figures, refuse)
@@ -86,6 +92,7 @@ export function openFront({ config, entropy, port, peers }: FrontParts): FrontSe
   function showFigures({ req, res }: Exchanged, { adminKeyHash }: Leader): void {
     const isOpened = config.metricsOpen === true && !isOpen && !peers.isForwarded(req)
     const key = String(req.headers.authorization).replace(/^Bearer +/i, '')
+    named(res)
     if (isOpened || hashSecret(key) === adminKeyHash) void figures.show(res)
     else fail(res, new AppError('unauthorized', KEY_NEEDED))
   }
@@ -235,18 +242,12 @@ function requestHeaders(req: IncomingMessage): string[] {
 
 function openFigures() {
   const registry = new Registry()
-  const registers = [registry]
-  new Gauge({
-    name: 'souk_instance',
-    help: 'This daemon, by its role: leader or front.',
-    labelNames: ['role', 'instance'],
-    registers,
-  }).set({ role: 'front', instance: instanceLabel() }, 1)
+  instanceGauge('front', registry)
   const handed = new Counter({
     name: 'souk_front_requests_total',
     help: 'Requests handed to the leader by result: answered, refused (nothing was sent) or broken.',
     labelNames: ['result'],
-    registers,
+    registers: [registry],
   })
   for (const result of ['answered', 'refused', 'broken'] satisfies Result[]) handed.inc({ result }, 0)
   return {

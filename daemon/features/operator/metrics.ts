@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { RECOVERY_METRIC } from '../../../src/model/payment.ts'
 import { type CronRow, crons } from '../../crons/rows.ts'
+import { instanceLabel } from '../../kernel/config.ts'
 import type { Context } from '../../kernel/context.ts'
 import { defineResource } from '../../kernel/resource.ts'
 import type { ChainEvent, ChainPort } from '../../ports/chain/chain.ts'
@@ -118,7 +119,7 @@ const misnamed = ['nodejs_active_handles_total', 'nodejs_active_requests_total',
 
 /** Requests are counted when answered. Payments, crons and webhooks are counted when their rows are durable. */
 export function openMetrics(
-  { store, chain, recover }: Pick<Context, 'store' | 'chain' | 'recover'>,
+  { config, store, chain, recover }: Pick<Context, 'config' | 'store' | 'chain' | 'recover'>,
   facilitated: FacilitatorCounts,
 ): Metrics {
   const registry = new Registry()
@@ -143,6 +144,7 @@ export function openMetrics(
     labelNames: ['engine'],
     registers: [registry],
   }).set({ engine: recover.engine }, 1)
+  if (config.store !== undefined) instanceGauge('leader', registry)
   countSyncs(store, registry)
   countFacilitated(facilitated, registry)
   storeGauges(store, registry)
@@ -163,6 +165,16 @@ export function openMetrics(
     text: () => registry.metrics(),
     close,
   }
+}
+
+/** Tells daemons of one database apart. */
+export function instanceGauge(role: 'leader' | 'front', registry: Registry): void {
+  new Gauge({
+    name: 'souk_instance',
+    help: 'This daemon, by its role: leader or front.',
+    labelNames: ['role', 'instance'],
+    registers: [registry],
+  }).set({ role, instance: instanceLabel() }, 1)
 }
 
 function countSyncs(store: Store, registry: Registry): void {
