@@ -75,6 +75,10 @@ describe.skipIf(!isPackable)(
     })
     afterAll(() => souk('down'))
 
+    it('filters by jq', async () => {
+      expect(await souk('version', '--json', '-q', '.version | split(".") | length')).toBe('3\n')
+    })
+
     it('says what it is, with the commit it was built from', async () => {
       const commit = execFileSync('git', ['rev-parse', 'HEAD'], { cwd: tree, encoding: 'utf8' }).trim()
       const told = JSON.parse(await souk('version', '--json'))

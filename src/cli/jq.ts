@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { fileURLToPath } from 'node:url'
 import type { Jq } from 'jq-wasm'
 import { isObject, type Json, parseJson } from '../core/json.ts'
 import { jsonText } from '../text/text.ts'
@@ -41,7 +42,8 @@ function reached(value: Json, step: string): readonly Json[] | undefined {
 let jq: Promise<Jq> | undefined
 
 function loaded(): Promise<Jq> {
-  const beside = new URL('./jq.wasm', import.meta.url)
+  // A path, because the file system of a one-file program knows no URLs.
+  const beside = fileURLToPath(new URL('./jq.wasm', import.meta.url))
   const file = existsSync(beside) ? beside : createRequire(import.meta.url).resolve('jq-wasm/jq.wasm')
   jq ??= import('jq-wasm').then(({ loadJq }) => loadJq({ wasmBinary: readFileSync(file) }))
   return jq
