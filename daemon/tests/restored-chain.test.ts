@@ -25,7 +25,9 @@ import { everyRow } from '../store/each-page.ts'
 
 /** Purchases after the backup; every third is a job of the seller, which is paid out before the loss. */
 const SALES = runs(1_000, 30)
-const AT_ONCE = 10
+const AT_ONCE = runs(50, 10)
+/** A thousand purchases take longer than other tests may. */
+const LONG_MS = 1_800_000
 /** Kills of the restored marketplace before it has caught up. */
 const KILLS = runs(8, 2)
 /** Transfers that are booked before the second, the third kill, and so on. */
@@ -137,47 +139,51 @@ const found = async () =>
     ({ ref_kind: kind }) => kind === 'transfer',
   )
 
-test('it sells, is backed up, sells and pays out on, and is lost', async () => {
-  seller = await funded()
-  const registered = await pay(seller, '/v1/register', { name: 'a seller', type: 'provider' })
-  sellerKey = registered.api_key
-  sellerId = registered.participant_id
-  const listing = {
-    ...{ name: 'work', description: 'done later', price: '0.10', fulfillment_type: 'automated', category: 'other' },
-    ...{ estimated_delivery: '1 hour', tags: [], input_schema: { type: 'object' } },
-    deliverable_schema: { type: 'object' },
-  }
-  work = `/v1/services/${(await asSeller('/v1/services', listing)).id}/purchase`
-  const { services: all } = await must(lost.call('GET', '/v1/services/catalog?limit=100'))
-  house = `/v1/services/${all.find(({ name }: { name: string }) => name === 'QR code').id}/purchase`
-  early = (await pay(await funded(), work, { at: 'early' })).job_id
-  await pay(await funded(), house, { data: 'early' })
-  // One debt is in the backup and paid after it.
-  const owed = (await pay(await funded(), work, { at: 'owed' })).job_id
-  await deliver(owed)
-  await run(lost, 'escrow-monitor')
-  await backup()
+test(
+  'it sells, is backed up, sells and pays out on, and is lost',
+  async () => {
+    seller = await funded()
+    const registered = await pay(seller, '/v1/register', { name: 'a seller', type: 'provider' })
+    sellerKey = registered.api_key
+    sellerId = registered.participant_id
+    const listing = {
+      ...{ name: 'work', description: 'done later', price: '0.10', fulfillment_type: 'automated', category: 'other' },
+      ...{ estimated_delivery: '1 hour', tags: [], input_schema: { type: 'object' } },
+      deliverable_schema: { type: 'object' },
+    }
+    work = `/v1/services/${(await asSeller('/v1/services', listing)).id}/purchase`
+    const { services: all } = await must(lost.call('GET', '/v1/services/catalog?limit=100'))
+    house = `/v1/services/${all.find(({ name }: { name: string }) => name === 'QR code').id}/purchase`
+    early = (await pay(await funded(), work, { at: 'early' })).job_id
+    await pay(await funded(), house, { data: 'early' })
+    // One debt is in the backup and paid after it.
+    const owed = (await pay(await funded(), work, { at: 'owed' })).job_id
+    await deliver(owed)
+    await run(lost, 'escrow-monitor')
+    await backup()
 
-  for (let at = 0; at < SALES; at += AT_ONCE) {
-    const sales = Array.from({ length: Math.min(AT_ONCE, SALES - at) }, (_, n) => at + n)
-    await Promise.all(
-      sales.map(async (n) => {
-        const buyer = await funded()
-        if (n % 3 > 0) return pay(buyer, house, { data: String(n) })
-        const { job_id: job } = await pay(buyer, work, { n })
-        // Of the last jobs, the money is still in the contract.
-        return n < SALES - AT_ONCE ? deliver(job).then(() => void delivered.push(buyer)) : undefined
-      }),
-    )
-  }
-  await deliver(early)
-  // The contract pays the marketplace back before the marketplace can pay the seller.
-  for (; (await chain.usdcOf(seller.address)) < DOLLAR; await sleep(500)) {
-    for (const cron of ['escrow-monitor', 'provider-settlement', 'auto-refund']) await run(lost, cron)
-  }
-  await lost.kill()
-  rmSync(join(root, 'lost'), { recursive: true })
-})
+    for (let at = 0; at < SALES; at += AT_ONCE) {
+      const sales = Array.from({ length: Math.min(AT_ONCE, SALES - at) }, (_, n) => at + n)
+      await Promise.all(
+        sales.map(async (n) => {
+          const buyer = await funded()
+          if (n % 3 > 0) return pay(buyer, house, { data: String(n) })
+          const { job_id: job } = await pay(buyer, work, { n })
+          // Of the last jobs, the money is still in the contract.
+          return n < SALES - AT_ONCE ? deliver(job).then(() => void delivered.push(buyer)) : undefined
+        }),
+      )
+    }
+    await deliver(early)
+    // The contract pays the marketplace back before the marketplace can pay the seller.
+    for (; (await chain.usdcOf(seller.address)) < DOLLAR; await sleep(500)) {
+      for (const cron of ['escrow-monitor', 'provider-settlement', 'auto-refund']) await run(lost, cron)
+    }
+    await lost.kill()
+    rmSync(join(root, 'lost'), { recursive: true })
+  },
+  LONG_MS,
+)
 
 test('elsewhere it does not start without its keys, nor on another chain', async () => {
   const { home } = await replaceData(join(root, 'new'), TAR())
@@ -203,69 +209,77 @@ test('elsewhere it does not start without its keys, nor on another chain', async
   }
 })
 
-test('with its keys it books what moved since, and pays nothing twice', async () => {
-  const before = await chain.usdcOf(seller.address)
-  for (let kill = 0; kill < KILLS; kill += 1) {
-    const point = { place: 'while it catches up', after: kill * PAST } as const
-    const child = startChild('../payments/mortal-market.ts', { config: configOf('new'), point })
-    await expect(child.line(), 'it lives on').rejects.toThrow('ended')
-  }
-  daemon = await createDaemon(configOf('new'), { engines: noPrograms })
-  const calls = callsTo(() => daemon.url, join(root, 'new'))
-  expect(daemon.notes.join()).toContain('restored from a backup')
-  for (; daemon.ctx.chain.catchUp?.isDue(); await sleep(500)) await run(calls, 'auto-refund')
-  const rows = await found()
-  const [payments, paid] = [rows.filter(({ blocked }) => blocked), rows.filter(({ blocked }) => !blocked)]
-  expect(payments).toHaveLength(SALES)
-  expect(paid.map(({ wallet }) => wallet)).toContain(toWallet(seller.address))
-  const audit = async () => (await auditBooks(daemon.ctx)).checks.filter(({ ok }) => !ok)
-  await expect.poll(audit, { timeout: 60_000 }).toEqual([])
-  for (const cron of ['escrow-monitor', 'provider-settlement', 'auto-refund']) await run(calls, cron)
-  expect(await chain.usdcOf(seller.address)).toBe(before)
-  expect(await onChain()).toBe(minted)
-
-  // The buyer of a kept payment buys nothing more with it.
-  expect((await calls.call('POST', last.path, last)).status).toBe(409)
-
-  // What the seller was paid in advance is set off against a job of the backup that is delivered now,
-  await deliver(early, calls)
-  for (const cron of ['escrow-monitor', 'provider-settlement', 'auto-refund']) await run(calls, cron)
-  expect(await chain.usdcOf(seller.address)).toBe(before)
-  // and against payments of which the operator says that they were for its jobs.
-  const wallets = new Set<string>(delivered.map(({ address }) => toWallet(address)))
-  const sold = payments.filter(({ wallet }) => wallets.has(wallet))
-  expect(sold).toHaveLength(delivered.length)
-  for (const { id } of sold) {
-    const body = { amount: '0.1', reason: 'the seller delivered it', settles: id }
-    await must(calls.admin('POST', `/dashboard/api/admin/participants/${sellerId}/adjust`, { body }))
-  }
-  const again = { amount: '0.1', reason: 'once more', settles: sold[0]?.id }
-  const path = `/dashboard/api/admin/participants/${sellerId}/adjust`
-  expect((await calls.admin('POST', path, { body: again })).status).toBe(409)
-  expect((await found()).filter(({ advanced }) => advanced !== undefined)).toEqual([])
-  expect(await audit()).toEqual([])
-
-  // The others are refunded in time.
-  expect((await calls.admin('GET', '/dashboard/api/admin/attention')).text).toContain('--settles')
-  const left = (await found()).filter(({ blocked }) => blocked)
-  expect(left).toHaveLength(SALES - sold.length)
-  const waiting = left.slice(0, REFUNDS)
-  await daemon.ctx.store.tx(async (t) => {
-    for (const { id } of waiting) {
-      const row = await t.table(payouts).getForUpdate(id)
-      if (row) await t.table(payouts).put({ ...row, next_attempt_at: 0 })
+test(
+  'with its keys it books what moved since, and pays nothing twice',
+  async () => {
+    const before = await chain.usdcOf(seller.address)
+    for (let kill = 0; kill < KILLS; kill += 1) {
+      const point = { place: 'while it catches up', after: kill * PAST } as const
+      const child = startChild('../payments/mortal-market.ts', { config: configOf('new'), point })
+      await expect(child.line(), 'it lives on').rejects.toThrow('ended')
     }
-  })
-  const rest = async () => {
-    await run(calls, 'auto-refund')
+    daemon = await createDaemon(configOf('new'), { engines: noPrograms })
+    const calls = callsTo(() => daemon.url, join(root, 'new'))
+    expect(daemon.notes.join()).toContain('restored from a backup')
+    for (; daemon.ctx.chain.catchUp?.isDue(); await sleep(500)) await run(calls, 'auto-refund')
+    const rows = await found()
+    const [payments, paid] = [rows.filter(({ blocked }) => blocked), rows.filter(({ blocked }) => !blocked)]
+    expect(payments).toHaveLength(SALES)
+    expect(paid.map(({ wallet }) => wallet)).toContain(toWallet(seller.address))
+    const audit = async () => (await auditBooks(daemon.ctx)).checks.filter(({ ok }) => !ok)
+    await expect.poll(audit, { timeout: 60_000 }).toEqual([])
+    for (const cron of ['escrow-monitor', 'provider-settlement', 'auto-refund']) await run(calls, cron)
+    expect(await chain.usdcOf(seller.address)).toBe(before)
+    expect(await onChain()).toBe(minted)
+
+    // The buyer of a kept payment buys nothing more with it.
+    expect((await calls.call('POST', last.path, last)).status).toBe(409)
+
+    for (const id of [payments[0]?.id, paid[0]?.id]) {
+      await must(calls.admin('GET', `/dashboard/api/admin/requests/${id}/story`))
+    }
+
+    // What the seller was paid in advance is set off against a job of the backup that is delivered now,
+    await deliver(early, calls)
+    for (const cron of ['escrow-monitor', 'provider-settlement', 'auto-refund']) await run(calls, cron)
+    expect(await chain.usdcOf(seller.address)).toBe(before)
+    // and against payments of which the operator says that they were for its jobs.
+    const wallets = new Set<string>(delivered.map(({ address }) => toWallet(address)))
+    const sold = payments.filter(({ wallet }) => wallets.has(wallet))
+    expect(sold).toHaveLength(delivered.length)
+    for (const { id } of sold) {
+      const body = { amount: '0.1', reason: 'the seller delivered it', settles: id }
+      await must(calls.admin('POST', `/dashboard/api/admin/participants/${sellerId}/adjust`, { body }))
+    }
+    const again = { amount: '0.1', reason: 'once more', settles: sold[0]?.id }
+    const path = `/dashboard/api/admin/participants/${sellerId}/adjust`
+    expect((await calls.admin('POST', path, { body: again })).status).toBe(409)
+    expect((await found()).filter(({ advanced }) => advanced !== undefined)).toEqual([])
     expect(await audit()).toEqual([])
-    return (await Promise.all(waiting.map(({ wallet }) => chain.usdcOf(wallet)))).filter((held) => held !== DOLLAR)
-  }
-  for (; (await rest()).length > 0; await sleep(500));
-  expect(await onChain()).toBe(minted)
-  expect(await chain.usdcOf(seller.address)).toBe(before)
-  await daemon.stop()
-  daemon = await createDaemon(configOf('new'), { engines: noPrograms })
-  expect(daemon.notes.join()).not.toContain('restored')
-  expect(await audit()).toEqual([])
-})
+
+    // The others are refunded in time.
+    expect((await calls.admin('GET', '/dashboard/api/admin/attention')).text).toContain('--settles')
+    const left = (await found()).filter(({ blocked }) => blocked)
+    expect(left).toHaveLength(SALES - sold.length)
+    const waiting = left.slice(0, REFUNDS)
+    await daemon.ctx.store.tx(async (t) => {
+      for (const { id } of waiting) {
+        const row = await t.table(payouts).getForUpdate(id)
+        if (row) await t.table(payouts).put({ ...row, next_attempt_at: 0 })
+      }
+    })
+    const rest = async () => {
+      await run(calls, 'auto-refund')
+      expect(await audit()).toEqual([])
+      return (await Promise.all(waiting.map(({ wallet }) => chain.usdcOf(wallet)))).filter((held) => held !== DOLLAR)
+    }
+    for (; (await rest()).length > 0; await sleep(500));
+    expect(await onChain()).toBe(minted)
+    expect(await chain.usdcOf(seller.address)).toBe(before)
+    await daemon.stop()
+    daemon = await createDaemon(configOf('new'), { engines: noPrograms })
+    expect(daemon.notes.join()).not.toContain('restored')
+    expect(await audit()).toEqual([])
+  },
+  LONG_MS,
+)

@@ -14,6 +14,8 @@ import { type ChainHomeRow, changeHome } from './rows.ts'
 /** Blocks per log query: the limit of hosted nodes. */
 const SLICE = 2_000
 const RECEIPTS = 50
+/** Blocks after the first start in which the last transactions of the lost machine may still be mined. */
+const PENDING_BLOCKS = 30
 const NOBODY = toWallet(`0x${'0'.repeat(40)}`)
 const DEPOSITED = topicOf('Deposited(bytes32,address,address,uint128,uint128,uint64)')
 
@@ -30,7 +32,8 @@ type Parts = {
 /** Follows the chain from the block of a backup to that of the first start after its restore. */
 export async function openCatchUp(parts: Parts): Promise<CatchUp> {
   const { store, rpc, row, isHeadFinal } = parts
-  const until = row.restored?.until ?? numberIn(await rpc.ask('eth_blockNumber', []))
+  const head = numberIn(await rpc.ask('eth_blockNumber', []))
+  const until = row.restored?.until ?? head + (isHeadFinal ? 0 : PENDING_BLOCKS)
   let isDue = row.restored !== undefined
   if (row.restored?.until === null) await changeHome(store, (home) => ({ ...home, restored: { until } }))
   // Transactions in blocks just before the backup may not have been in its books yet.

@@ -24,7 +24,7 @@ const ChainHomeRow = z.strictObject({
   from_block: z.int(),
   /** Latest block when the last backup was made. */
   seen: z.int().exactOptional(),
-  /** Set by a restore until the books have caught up with the chain; `until` is the latest block at the first start. */
+  /** Set by a restore until the books have caught up with the chain; `until` is the last block to compare. */
   restored: z.strictObject({ until: z.int().nullable() }).exactOptional(),
 })
 export type ChainHomeRow = z.infer<typeof ChainHomeRow>
