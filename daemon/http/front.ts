@@ -166,7 +166,8 @@ function hand({ req, res }: Exchanged, to: Open, over: (result: Result, sentence
     else over('refused', 'leads, but cannot be reached. Nothing was sent to it.')
   })
   res.once('close', () => {
-    if (!res.writableFinished) out.destroy()
+    if (res.writableFinished) return
+    out.destroy()
     over('broken')
   })
   if (hasBody(req)) req.pipe(out)

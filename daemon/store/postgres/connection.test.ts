@@ -9,7 +9,7 @@ let standby: PgHost
 
 beforeAll(async () => {
   primary = (await testServer()).addressOf('public')
-  server = await startPostgres(UNSAFE, true)
+  server = await startPostgres(UNSAFE, { isStandby: true })
   standby = { host: server.folder, port: 5432 }
 })
 afterAll(() => server.stop())

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { AppError } from '../../../src/core/error.ts'
 import { StoreLocked } from '../errors.ts'
 import type { LowdbStore } from '../lowdb/open.ts'
@@ -7,6 +8,7 @@ import type { AnyCollection, Store } from '../port.ts'
 import type { PgAddress } from './address.ts'
 import { openPgStore, type PgStore, type PgStoreOptions } from './open.ts'
 import { addressOfStore, refusalOf } from './refusal.ts'
+import { isPassing } from './retry.ts'
 import { type SpareParts, untilFree } from './spare.ts'
 
 /** A store of either engine, with what the daemon needs besides the port. */
@@ -21,6 +23,9 @@ export type OpenedStore = Store &
 
 /** Says in the data folder which database has the rows, so that no start continues without them. */
 const MARK = 'database.json'
+
+/** Between two attempts to open a database that another spare has taken, or that is away. */
+const PAUSE_MS = 250
 
 type DatabaseParts = {
   readonly store: string
@@ -68,14 +73,18 @@ export async function openDatabase(parts: DatabaseParts): Promise<OpenedStore> {
 
 /** Opens the store; a spare waits until it is free. */
 async function openFree(address: PgAddress, { spare, ...parts }: DatabaseParts): Promise<PgStore> {
+  let hasLooked = false
   for (;;) {
-    if (spare) await untilFree({ address, ...spare })
     try {
+      if (spare) await untilFree({ address, ...spare })
+      hasLooked = true
       return await openPgStore({ address, ...parts })
     } catch (error) {
-      // Of several spares, one is first.
-      if (!(spare && error instanceof StoreLocked)) throw error
+      // Of several spares, one is first. A database that was there once, and fails over, comes back.
+      if (!(spare && (error instanceof StoreLocked || (hasLooked && isPassing(error))))) throw error
+      spare.onHolder(undefined)
     }
+    await sleep(PAUSE_MS)
   }
 }
 
