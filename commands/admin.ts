@@ -46,7 +46,7 @@ export const adminAdjust = defineCall({
     take: z.flag({ description: 'take from the balance (default: add to it)' }),
     reason: z.string().meta({ description: 'reason, saved in the log', value: 'text' }),
     settles: z.text({
-      description: 'id of the unserved period to compensate, from `souk attention`',
+      description: 'id of the unserved period or kept payment to settle, from `souk attention`',
       value: 'id',
     }),
   }),

@@ -206,10 +206,9 @@ async function reversedOf({ t }: Reading): Promise<FoundItems> {
 }
 
 /** Money that moved after the backup from which the store was restored. */
-function foundSentence({ id, blocked, last_error: why, amount }: PayoutRow): string {
+function foundSentence({ id, blocked, last_error: why }: PayoutRow): string {
   if (!blocked) return `A payout was made after the backup: ${why}.`
-  const act = `souk admin adjust SELLER ${formatAmount(amount)} --settles ${id}`
-  return `A payment waits: it was ${why}. It is refunded unless you say whose sale it was: ${act}.`
+  return `A payment waits: it was ${why}. It is refunded unless you say who delivered: souk admin adjust SELLER AMOUNT --settles ${id}.`
 }
 
 /** Payouts without a key, and those on hold, which the next payout run releases unless their wallet is still listed. */

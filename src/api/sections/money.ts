@@ -84,7 +84,7 @@ export const auditApi = {
         .string()
         .max(MAX_TEXT_CHARS)
         .optional()
-        .meta({ description: 'id of the unserved period to compensate, from `attention`' }),
+        .meta({ description: 'id of the unserved period or kept payment to settle, from `attention`' }),
     }),
     reply: json({
       participant_id: idOf('participant'),
