@@ -5,18 +5,14 @@ import { validatorOf } from './encode.ts'
 import { JSON_TYPE } from './exchange.ts'
 
 /** A cached public page, plain and as gzip, with its header lines. */
-export type SharedPage = {
-  readonly etag: string
-  readonly plain: Form
-  readonly gzip: () => Form
-}
+export type SharedPage = ReturnType<typeof sharedPage>
 /** `head`: names and values alternate. */
 type Form = { readonly head: readonly string[]; readonly body: Buffer }
 
 /** Smaller bodies gain nothing from compression. */
 export const MIN_GZIP_BYTES = 1_024
 
-export function sharedPage(bytes: Buffer): SharedPage {
+export function sharedPage(bytes: Buffer) {
   const etag = validatorOf(bytes)
   const formOf = (body: Buffer, more: readonly string[] = []): Form => ({
     head: ['Content-Type', JSON_TYPE, 'ETag', etag, ...more, 'Content-Length', String(body.length)],

@@ -13,15 +13,10 @@ export type SentFile = {
 }
 
 /** A form streamed from disk. */
-export type Form = {
-  readonly headers: Readonly<Record<string, string>>
-  readonly body: AsyncIterable<Uint8Array>
-  /** Hash of the sent file; to be called after sending. */
-  readonly sha256: () => string
-}
+export type Form = ReturnType<typeof formOf>
 
 /** multipart/form-data with fields first. @throws AppError invalid_request for an unreadable file or invalid name */
-export function formOf(fields: Readonly<Record<string, string>>, file: SentFile): Form {
+export function formOf(fields: Readonly<Record<string, string>>, file: SentFile) {
   const sizeBytes = sizeOf(file.path)
   const boundary = `souk-${randomBytes(BOUNDARY_BYTES).toString('hex')}`
   const head = Buffer.from(
@@ -52,6 +47,7 @@ export function formOf(fields: Readonly<Record<string, string>>, file: SentFile)
       'content-length': String(head.length + sizeBytes + tail.length),
     },
     body: body(),
+    /** Hash of the sent file; to be called after sending. */
     sha256: () => hash.copy().digest('hex'),
   }
 }

@@ -18,21 +18,13 @@ const STATUSES: readonly unknown[] = ['active', 'inactive']
 type Fields = Readonly<Record<string, unknown>>
 
 /** The content of a listing file, after validation. */
-export type WrittenListing = {
-  /** Id of the listing (default: the seller's listing with the same name). */
-  readonly id: string | undefined
-  readonly name: string
-  readonly isActive: boolean
-  readonly isQuoted: boolean
-  /** As sent. */
-  readonly fields: Fields
-}
+export type WrittenListing = Awaited<ReturnType<typeof readListing>>
 
 /**
  * Reads a listing file and validates its fields, price and schemas locally.
  * @throws CliError usage that names every faulty field
  */
-export async function readListing(io: { stdin(): Promise<string> }, file: string): Promise<WrittenListing> {
+export async function readListing(io: { stdin(): Promise<string> }, file: string) {
   const { id, status, ...fields } = withKind(await readObjectFile(io, file, 'the listing'))
   const faults = [...(await shapeFaults({ ...fields, ...compact({ status, id }) })), ...(await valueFaults(fields))]
   if (faults.length > 0) {
@@ -42,10 +34,12 @@ export async function readListing(io: { stdin(): Promise<string> }, file: string
     })
   }
   return {
+    /** Id of the listing (default: the seller's listing with the same name). */
     id: id === undefined ? undefined : String(id),
     name: String(fields.name),
     isActive: status !== 'inactive',
     isQuoted: fields.pricing_model === 'quote_required',
+    /** As sent. */
     fields,
   }
 }

@@ -17,12 +17,7 @@ export type CallRing = {
   readonly sum: (at: number, count: number) => CallSums
 }
 
-export type CallSums = {
-  readonly calls: Readonly<Record<CallOutcome, number>>
-  readonly total: number
-  readonly p50: number | null
-  readonly p95: number | null
-}
+export type CallSums = ReturnType<typeof sumsOf>
 
 /** Counts of a call, as rows store them: by outcome, then by duration step. */
 export function countsOf(outcome: CallOutcome, ms: number): number[] {
@@ -67,7 +62,7 @@ function stepOf(ms: number): number {
   return step < 0 ? STEPS_MS.length - 1 : step
 }
 
-function sumsOf(sums: Float64Array): CallSums {
+function sumsOf(sums: Float64Array) {
   const calls = tableOf(callOutcomes, (outcome) => sums[callOutcomes.indexOf(outcome)] ?? 0)
   const steps = sums.subarray(OUTCOMES)
   const total = steps.reduce((all, one) => all + one, 0)

@@ -176,21 +176,12 @@ function combined(one: Sums, other: Sums, sign: 1 | -1): Sums {
 }
 
 /** A reputation as displayed: the score has two decimals, the confidence four. */
-export type Standing = {
-  readonly score: number
-  readonly confidence: number
-  readonly is_new: boolean
-  readonly dimensions: Readonly<Record<Dimension, number>>
-  readonly total_jobs: number
-  readonly successful_jobs: number
-  readonly failed_jobs: number
-  readonly disputed_jobs: number
-}
+export type Standing = ReturnType<typeof standingOf>
 
 const SCORE_DECIMALS = 2
 const CONFIDENCE_DECIMALS = 4
 
-export function standingOf(sums: Sums): Standing {
+export function standingOf(sums: Sums) {
   const { jobs } = sums
   const mean = (sum: number, unit: number) =>
     rounded(PRIOR_SCORE * PRIOR_JOBS * unit + sum, (PRIOR_JOBS + jobs) * unit, SCORE_DECIMALS)

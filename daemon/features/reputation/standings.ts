@@ -31,13 +31,9 @@ export async function lockStanding(t: Tx, of: StandingOf, empty: Sums): Promise<
 }
 
 /** Standings of a service, its provider and the provider's service types; undefined where nothing was counted. */
-export type Standings = {
-  readonly provider: StandingRow | undefined
-  readonly service: StandingRow | undefined
-  readonly byType: readonly (readonly [ServiceType, StandingRow | undefined])[]
-}
+export type Standings = Awaited<ReturnType<typeof readStandings>>
 
-export async function readStandings(t: ReadTx, service: Sold): Promise<Standings> {
+export async function readStandings(t: ReadTx, service: Sold) {
   const [provider, own] = [ofProvider(service.provider_id), ofService(service)]
   const types = serviceTypes.map((type) => [type, ofType(service.provider_id, type).id] as const)
   const rows = await t.table(standings).getMany([provider.id, own.id, ...types.map(([, id]) => id)])

@@ -77,18 +77,7 @@ export function riskFlagsOf(sums: Sums, { isReachable }: Pick<LevelFacts, 'isRea
   return riskFlags.filter((flag) => raised[flag])
 }
 
-/** A displayed verdict. */
-type Judgement = {
-  readonly verdict: Verdict
-  readonly level: EvidenceLevel
-  readonly level_name: (typeof levelNames)[number]
-  readonly confidence: number
-  readonly risk_flags: RiskFlag[]
-  readonly score: number | null
-  readonly is_new: boolean
-}
-
-export function judge(sums: Sums, facts: LevelFacts, options: { readonly showsNegative: boolean }): Judgement {
+export function judge(sums: Sums, facts: LevelFacts, options: { readonly showsNegative: boolean }) {
   const standing = standingOf(sums)
   const verdict = verdictOf(labelOf(standing), options.showsNegative)
   const level = levelOf(facts)

@@ -1,5 +1,4 @@
-import type { z } from 'zod'
-import type { WaitingMoney, waitingReasons } from '../../../src/api/sections/earnings.ts'
+import type { waitingReasons } from '../../../src/api/sections/earnings.ts'
 import { type Usdc, usdc, ZERO } from '../../../src/core/money.ts'
 import { crons } from '../../crons/rows.ts'
 import { everyHour } from '../../crons/schedule.ts'
@@ -23,14 +22,6 @@ const SETTLEMENT = 'provider-settlement'
 type Reason = (typeof waitingReasons)[number]
 type Group = { reason: Reason; amount: Usdc; sales: number; until: number | null }
 
-/** Why earned money is not in the wallet yet, and when the next settlement is due. */
-export type Waits = {
-  readonly held: Usdc
-  readonly pending: Usdc
-  readonly waiting: readonly z.output<typeof WaitingMoney>[]
-  readonly nextSettlementAt: number | null
-}
-
 /** Whether the wallet is sanctioned; undefined if no sanctions list is loaded. Call it before reading the books. */
 export async function screened(ctx: Context, { wallet }: ParticipantRow): Promise<boolean | undefined> {
   return compliance
@@ -41,8 +32,8 @@ export async function screened(ctx: Context, { wallet }: ParticipantRow): Promis
 
 type WaitingQuery = { readonly ctx: Context; readonly caller: ParticipantRow; readonly sanctioned: boolean | undefined }
 
-/** All held and pending money of a provider, each amount with one reason. */
-export async function waitsOf(t: ReadTx, { ctx, caller, sanctioned }: WaitingQuery): Promise<Waits> {
+/** Held and pending money of a provider, each amount with one reason, and when the next settlement is due. */
+export async function waitsOf(t: ReadTx, { ctx, caller, sanctioned }: WaitingQuery) {
   const inEscrow = await heldGroups(t, caller)
   const due = await dueGroups(t, { ctx, caller, sanctioned })
   const groups = [...inEscrow, ...due].filter(({ amount }) => amount > ZERO)

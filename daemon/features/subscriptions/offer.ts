@@ -1,10 +1,9 @@
 import { z } from 'zod'
 import { AppError } from '../../../src/core/error.ts'
 import { amountOf, formatAmount } from '../../../src/core/money.ts'
-import { billingPeriods, type PlanVersion, type SaleTerms } from '../../../src/model/service.ts'
+import { billingPeriods, type PlanVersion } from '../../../src/model/service.ts'
 import { providerOf } from '../../kernel/participant.ts'
 import type { ReadTx } from '../../store/port.ts'
-import type { Split } from '../ledger/split.ts'
 import { chosenOffer, stillGood, type Tender, windowAfter } from '../listings/quote-window.ts'
 import { type ServiceRow, services } from '../listings/rows.ts'
 import { goodEdit, termsAsOf } from '../listings/versions.ts'
@@ -69,19 +68,10 @@ async function wholeBundle(t: ReadTx, ids: readonly string[]): Promise<readonly 
   })
 }
 
-export type PaidPeriod = {
-  readonly split: Split
-  readonly billingPeriod: PlanRow['billing_period']
-  /** Services of the paid period, each with its quoted terms. */
-  readonly bundle: ReadonlyMap<string, SaleTerms>
-}
+export type PaidPeriod = Awaited<ReturnType<typeof paidPeriod>>
 
 /** @throws AppError 409 if a paid service is no longer available; the payment is then refunded */
-export async function paidPeriod(
-  t: ReadTx,
-  plan: PlanRow,
-  { price, terms }: Pick<PaymentRow, 'price' | 'terms'>,
-): Promise<PaidPeriod> {
+export async function paidPeriod(t: ReadTx, plan: PlanRow, { price, terms }: Pick<PaymentRow, 'price' | 'terms'>) {
   const quoted = Terms.parse(terms)
   const edits = new Map(quoted.services?.map((one) => [one.id, one.edits]))
   const bundle = await wholeBundle(t, quoted.services?.map(({ id }) => id) ?? plan.service_ids)
@@ -92,6 +82,7 @@ export async function paidPeriod(
       fee: amountOf(quoted.fee),
     },
     billingPeriod: quoted.billing_period,
+    /** Services of the paid period, each with its quoted terms. */
     bundle: new Map(bundle.map((service) => [service.id, termsAsOf(service, edits.get(service.id))])),
   }
 }

@@ -25,15 +25,10 @@ function daysOf(year: number, month: number): number {
 }
 
 /** A paid period, and the anchor from which periods are counted. */
-export type Period = {
-  readonly anchor_at: number
-  readonly period_number: number
-  readonly current_period_start: number
-  readonly current_period_end: number
-}
+export type Period = ReturnType<typeof firstPeriod>
 
 /** The first period, which starts at `at`; all later periods are counted from `at`. */
-export function firstPeriod(period: BillingPeriod, at: number): Period {
+export function firstPeriod(period: BillingPeriod, at: number) {
   return {
     anchor_at: at,
     period_number: 0,

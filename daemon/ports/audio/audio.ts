@@ -8,16 +8,7 @@ import { leftoverPrefix, leftoversIn, removeLeftover } from '../program/leftover
 import { openProgram, ProgramError, programStanding, type SystemProgram } from '../program/program.ts'
 
 /** Loudness and true peak of a recording, by EBU R 128. */
-export type Loudness = {
-  /** -70 means silence. */
-  readonly integratedLufs: number
-  /** Null for digital silence. */
-  readonly truePeakDbtp: number | null
-  readonly loudnessRangeLu: number
-  readonly durationSeconds: number
-  readonly sampleRateHz: number
-  readonly channels: number
-}
+export type Loudness = ReturnType<typeof loudnessOf>
 
 export type Mp3 = {
   readonly gainDb: number
@@ -165,7 +156,7 @@ function mp3Args({ gainDb, ceilingDbtp, sampleRateHz, channels, bitrateKbps }: M
 }
 
 /** Parses the meter's output. Reads only the last summary, because the recording's metadata may imitate one. */
-function loudnessOf(progress: string, said: string): Loudness {
+function loudnessOf(progress: string, said: string) {
   const summary = said.slice(said.lastIndexOf('Summary:'))
   const number = (pattern: RegExp) => Number(pattern.exec(summary)?.[1] ?? Number.NaN)
   const integratedLufs = number(/\bI:\s+(-?[\d.]+) LUFS/)
@@ -176,7 +167,9 @@ function loudnessOf(progress: string, said: string): Loudness {
     throw new AudioError('The loudness of the audio cannot be measured.')
   }
   return {
+    /** -70 means silence. */
     integratedLufs,
+    /** Null for digital silence. */
     truePeakDbtp: Number.isFinite(peak) ? peak : null,
     loudnessRangeLu: number(/LRA:\s+([\d.]+) LU/) || 0,
     durationSeconds: Number(micros) / MICROS,

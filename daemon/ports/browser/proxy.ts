@@ -6,12 +6,7 @@ import { asWebError, WebError } from '../web/error.ts'
 import type { Web } from '../web/web.ts'
 
 /** A forward proxy on loopback for one browser. It connects to public addresses only. */
-export type GuardedProxy = {
-  readonly port: number
-  /** Origins that were refused or unreachable, with the reason. */
-  readonly refusals: ReadonlyMap<string, WebError>
-  readonly close: () => Promise<void>
-}
+export type GuardedProxy = Awaited<ReturnType<typeof openProxy>>
 
 export type ProxyOptions = {
   readonly web: Pick<Web, 'dial'>
@@ -48,7 +43,7 @@ type Books = {
 }
 
 /** Opens a proxy on a free port. It resolves host names itself, and connects only to addresses that it has checked. */
-export async function openProxy(options: ProxyOptions): Promise<GuardedProxy> {
+export async function openProxy(options: ProxyOptions) {
   const count = { connections: 0, bytes: 0, sent: 0 }
   const books: Books = { options, refusals: new Map(), aborted: new AbortController(), count }
   const sockets = new Set<Socket>()
@@ -69,6 +64,7 @@ export async function openProxy(options: ProxyOptions): Promise<GuardedProxy> {
   await once(server, 'listening')
   return {
     port: (server.address() as AddressInfo).port,
+    /** Origins that were refused or unreachable, with the reason. */
     refusals: books.refusals,
     close: async () => {
       books.aborted.abort()

@@ -1,27 +1,6 @@
 import { createHash, X509Certificate } from 'node:crypto'
 
-export type CertificateFacts = {
-  readonly subject: string
-  readonly issuer: string
-  readonly serial: string
-  /** ISO 8601. */
-  readonly valid_from: string
-  readonly valid_to: string
-  /** DNS names and addresses. */
-  readonly names: readonly string[]
-  readonly key: { readonly type: string; readonly bits?: number; readonly curve?: string }
-  /** OpenSSL's name, such as `ecdsa-with-SHA256`; else the identifier. */
-  readonly signature_algorithm: string
-  readonly fingerprint_sha256: string
-  readonly pem_sha256: string
-  readonly is_ca: boolean
-  /** The certificate requires a stapled OCSP response (RFC 7633). */
-  readonly must_staple: boolean
-  /** Has certificate transparency proofs (RFC 6962). */
-  readonly has_sct: boolean
-  /** The certificate names an OCSP server. Without one, the host cannot staple an OCSP response. */
-  readonly has_ocsp: boolean
-}
+export type CertificateFacts = ReturnType<typeof factsOf>
 
 const MAX_NAMES = 200
 /** Longest name of a host. */
@@ -49,22 +28,28 @@ const algorithms: Readonly<Record<string, string>> = {
   '1.3.101.112': 'Ed25519',
 }
 
-export function factsOf(raw: Buffer): CertificateFacts {
+export function factsOf(raw: Buffer) {
   const certificate = new X509Certificate(raw)
   return {
     subject: oneLine(certificate.subject),
     issuer: oneLine(certificate.issuer),
     serial: certificate.serialNumber.slice(0, MAX_FIELD_CHARS),
+    /** ISO 8601. */
     valid_from: new Date(certificate.validFrom).toISOString(),
     valid_to: new Date(certificate.validTo).toISOString(),
+    /** DNS names and addresses. */
     names: namesOf(certificate.subjectAltName),
     key: keyOf(certificate),
+    /** OpenSSL's name, such as `ecdsa-with-SHA256`; else the identifier. */
     signature_algorithm: signatureOf(raw),
     fingerprint_sha256: certificate.fingerprint256,
     pem_sha256: createHash('sha256').update(certificate.toString()).digest('hex'),
     is_ca: certificate.ca,
+    /** The certificate requires a stapled OCSP response (RFC 7633). */
     must_staple: raw.includes(TLS_FEATURE),
+    /** Has certificate transparency proofs (RFC 6962). */
     has_sct: raw.includes(SCT_LIST),
+    /** The certificate names an OCSP server. Without one, the host cannot staple an OCSP response. */
     has_ocsp: raw.includes(OCSP),
   }
 }
@@ -79,7 +64,7 @@ function namesOf(alternatives: string | undefined): string[] {
   return names.slice(0, MAX_NAMES).map((name) => name.slice(0, MAX_NAME_CHARS))
 }
 
-function keyOf(certificate: X509Certificate): CertificateFacts['key'] {
+function keyOf(certificate: X509Certificate): { type: string; bits?: number; curve?: string } {
   const { asymmetricKeyType: type = 'unknown', asymmetricKeyDetails: details } = certificate.publicKey
   return {
     type,

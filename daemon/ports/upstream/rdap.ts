@@ -14,13 +14,7 @@ export type Rdap = {
   readonly reach: (signal: AbortSignal) => Promise<Reached>
 }
 
-export type DomainRegistration = {
-  readonly registrar: string | null
-  readonly registered_at: string | null
-  readonly expires_at: string | null
-  readonly status: readonly string[]
-  readonly nameservers: readonly string[]
-}
+export type DomainRegistration = ReturnType<typeof registrationOf>
 
 /** RFC 9224: `[[TLDs], [addresses]]`. */
 const Bootstrap = z.object({
@@ -138,7 +132,7 @@ async function asked(web: Pick<Web, 'get'>, url: string, bounds: Bounds): Promis
   }
 }
 
-function registrationOf({ body }: WebResponse): DomainRegistration {
+function registrationOf({ body }: WebResponse) {
   const parsed = DomainObject.safeParse(readJson(body))
   if (!parsed.success) {
     throw new UpstreamError('broken', 'The registry sent an unexpected response.', { cause: parsed.error })

@@ -1,6 +1,6 @@
 import { RowInvalid, StoreMisuse } from '../errors.ts'
 import { type AnyCollection, type AnyIndex, type Change, Conflict, type Scalar } from '../port.ts'
-import { type RowCodec, rowCodec } from './bigints.ts'
+import { rowCodec } from './bigints.ts'
 import { type AnyRow, compareScalars, type IndexPlace, indexedValue, placeComparer, rowComparer } from './order.ts'
 
 export type RowIndex = {
@@ -11,18 +11,10 @@ export type RowIndex = {
   holds(row: AnyRow): boolean
 }
 
-export type TableShape = {
-  readonly collection: AnyCollection
-  readonly codec: RowCodec
-  readonly indexes: ReadonlyMap<string, RowIndex>
-  readonly uniques: readonly RowIndex[]
-}
+export type TableShape = ReturnType<typeof shapeTable>
 
 /** @param codec - default: that of the collection's schema */
-export function shapeTable(
-  collection: AnyCollection,
-  codec = rowCodec(collection.name, collection.schema),
-): TableShape {
+export function shapeTable(collection: AnyCollection, codec = rowCodec(collection.name, collection.schema)) {
   const indexes = new Map(collection.indexes.map((definition) => [definition.name, orderIndex(collection, definition)]))
   if (indexes.size !== collection.indexes.length) throw new StoreMisuse(`${collection.name}: two indexes share a name`)
   const uniques = [...indexes.values()].filter(({ definition }) => definition.unique === true)

@@ -59,19 +59,7 @@ export type Loss = {
   readonly damagedLines: number
 }
 
-export type Recovery = {
-  /** Last transaction in the state. */
-  readonly seq: number
-  readonly snapshotRecords: number
-  readonly snapshotBytes: number
-  readonly replayed: number
-  /** Size of the replayed segments in bytes, without the torn tail. */
-  readonly journalBytes: number
-  /** Size of the newest segment in bytes, without the torn tail. */
-  readonly activeBytes: number
-  readonly torn: TornTail | undefined
-  readonly loss: Loss | undefined
-}
+export type Recovery = Awaited<ReturnType<typeof recover>>
 
 export type RecoverInput = {
   readonly disk: Disk
@@ -110,7 +98,7 @@ export function loadersOf(parts: {
  * Loads the snapshot and replays the journal. It changes no file: the caller removes a torn tail.
  * @throws StoreDamaged with file and offset, unless only the torn tail is unreadable
  */
-export async function recover(input: RecoverInput): Promise<Recovery> {
+export async function recover(input: RecoverInput) {
   const { disk, dir, manifest, loaderOf, rest } = input
   const loader = loaderOf(manifest.format)
   const start = input.reflects ?? manifest.snapshot
@@ -143,12 +131,15 @@ export async function recover(input: RecoverInput): Promise<Recovery> {
     )
   }
   return {
+    /** Last transaction in the state. */
     seq: nextSeq - 1,
     loss: lossOf(end.damagedLines, (manifest.stopped ?? 0) - (nextSeq - 1)),
     snapshotRecords: facts.records,
     snapshotBytes: facts.sizeBytes,
     replayed: nextSeq - 1 - start,
+    /** Size of the replayed segments in bytes, without the torn tail. */
     journalBytes,
+    /** Size of the newest segment in bytes, without the torn tail. */
     activeBytes: end.sizeBytes,
     torn: end.torn,
   }

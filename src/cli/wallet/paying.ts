@@ -35,16 +35,10 @@ export type Payment = {
 }
 
 /** Request of a 402. */
-export type Offer = {
-  readonly price: Usdc
-  readonly payTo: string
-  readonly asset: string
-  readonly network: string
-  readonly validSeconds: number
-}
+export type Offer = Awaited<ReturnType<typeof offerOf>>
 
 /** The first payment option of a 402. @throws CliError if there is none, or the 402 contradicts itself */
-export async function offerOf(answer: RawAnswer): Promise<Offer> {
+export async function offerOf(answer: RawAnswer) {
   const { askedBy } = await import('../../client/pay.ts')
   const asked = askedBy(responseOf(answer))
   if (!asked.ok) {

@@ -25,21 +25,7 @@ const FOLD_ENTRIES = 1_000
  */
 export type SpendState = 'reserved' | 'sent' | 'settled' | 'released'
 
-export type SpendEntry = {
-  readonly id: number
-  /** Machine milliseconds. */
-  readonly at: number
-  readonly amount: Usdc
-  readonly state: SpendState
-  /** Epoch milliseconds until which a reservation counts. */
-  readonly until: number
-  readonly method: 'x402' | 'balance'
-  /** Method and path of the call. */
-  readonly call: string
-  readonly payee: Recipient
-  /** Signed offer and receipt, as JSON (`Proof`); null if there is none. */
-  readonly proof: string | null
-}
+export type SpendEntry = ReturnType<typeof entryOf>
 
 type Config = Pick<Places, 'config'>
 type Window = { readonly wallet: string; readonly now: number }
@@ -210,15 +196,18 @@ export function readSpending(places: Config, { wallet, now }: Window, limit: num
 
 const states: readonly SpendState[] = ['reserved', 'sent', 'settled', 'released']
 
-function entryOf(row: Readonly<Record<string, unknown>>): SpendEntry {
+function entryOf(row: Readonly<Record<string, unknown>>) {
   const text = (value: unknown) => (typeof value === 'string' ? value : null)
   return {
     id: Number(row.id),
+    /** Machine milliseconds. */
     at: Number(row.at),
     amount: amountIn(row.amount),
     state: states.find((state) => state === row.state) ?? 'sent',
+    /** Epoch milliseconds until which a reservation counts. */
     until: Number(row.until),
     method: row.method === 'balance' ? 'balance' : 'x402',
+    /** Method and path of the call. */
     call: String(row.call),
     payee: {
       at: String(row.place),
@@ -227,6 +216,7 @@ function entryOf(row: Readonly<Record<string, unknown>>): SpendEntry {
       subject: text(row.subject),
       payTo: text(row.payee),
     },
+    /** Signed offer and receipt, as JSON (`Proof`); null if there is none. */
     proof: text(row.proof),
   }
 }

@@ -208,15 +208,10 @@ const fetchOldest = (link: Link) => (signal: AbortSignal) => {
   })
 }
 
-type Beside = {
-  readonly series: Series | undefined
-  readonly sellers: readonly TopSeller[] | undefined
-  readonly largest: Largest | null
-  readonly oldest: Oldest | null
-}
+type Beside = ReturnType<typeof useStanding>
 
 /** A React hook. It fetches each figure separately, so that a failed request hides only that figure. */
-function useStanding(link: Link): Beside {
+function useStanding(link: Link) {
   const series = useQuery(fetchSeries(link, 'day'), { name: 'series day', every: SLOW_EVERY_MS })
   const sellers = useQuery(fetchTopSellers(link), { name: 'top sellers', every: SLOW_EVERY_MS })
   const largest = useQuery(fetchLargest(link), { name: 'largest balance', every: SLOW_EVERY_MS })

@@ -109,14 +109,9 @@ export function needDetail({ sentence, fix }: Need, width: number): Line[] {
   return [...words.map((text): Line => ['   ', text]), [dim('   same as  '), clip(fix, Math.max(1, width - 12))]]
 }
 
-type Columns = {
-  readonly kind: number
-  readonly who: number
-  readonly amounts: ReadonlyMap<string, string>
-  readonly amount: number
-}
+type Columns = ReturnType<typeof columnsFor>
 
-function columnsFor(shown: readonly Need[], width: number): Columns {
+function columnsFor(shown: readonly Need[], width: number) {
   const amounts = width >= AMOUNT_FROM ? shown.filter(({ amount }) => amount !== '') : []
   const aligned = onThePoint(amounts.map(({ amount }) => shownMoney(amount.slice(1))))
   return {

@@ -6,7 +6,6 @@ import { SOLD_DAYS } from '../../core/limits.ts'
 import { compact } from '../../core/record.ts'
 import { accent, bad, count, dim, good, id, money, name, type Toned, warn, word } from '../../nouns/columns.ts'
 import type { Delivery } from '../../nouns/deliveries.ts'
-import type { Job } from '../../nouns/jobs.ts'
 import { service as listing } from '../../nouns/services.ts'
 import { microOf } from '../../text/columns.ts'
 import { clip, count as counted, safe, shellWord } from '../../text/text.ts'
@@ -23,7 +22,7 @@ import { useSettled } from '../shell/finding.ts'
 import { askAll, meant } from '../shell/marks.ts'
 import { shellCommand } from '../shell/pause-dialog.ts'
 import { ask, SLOW_EVERY_MS } from '../shell/queries.ts'
-import { type Query, useQuery } from '../shell/query.ts'
+import { useQuery } from '../shell/query.ts'
 import { text, time } from '../shell/read.ts'
 import type { Host, Screen, View } from '../shell/screen.ts'
 import { chosenIndex, type Pane, serviceTabs } from '../shell/ui.ts'
@@ -151,15 +150,8 @@ function factsOf(one: MarketListing): Facts<typeof serviceFields> {
   }
 }
 
-type Detail = {
-  readonly service: MarketListing | undefined
-  readonly deliveries: readonly Delivery[] | undefined
-  readonly sales: readonly Job[] | undefined
-  readonly me: Query<string>
-}
-
 /** Hook that fetches the details of a listing once the cursor rests on it. */
-function useDetail(host: Host, view: View, row: MarketListing | undefined): Detail {
+function useDetail(host: Host, view: View, row: MarketListing | undefined) {
   const { link, clock } = host
   const id = useSettled(row?.id ?? '', clock)
   const provider = useSettled(row?.provider_id ?? '', clock)

@@ -2,34 +2,14 @@ import { isObject } from '../../../../src/core/json.ts'
 import { type Element, elementsOf, parseHtml, textIn, visibleBlocks } from '../web/html.ts'
 import { decode, type WebPage } from '../web/page.ts'
 
-export type PageFacts = {
-  readonly url: string
-  readonly status: number
-  readonly title: string | null
-  readonly description: string | null
-  readonly h1: readonly string[]
-  /** Levels of the page's headings, in page order. */
-  readonly headings: readonly number[]
-  readonly canonicals: readonly string[]
-  /** What forbids indexing; null if nothing does. */
-  readonly noindex: string | null
-  readonly lang: string | null
-  readonly viewport: string | null
-  readonly images: number
-  readonly imagesWithoutAlt: readonly string[]
-  readonly linkTexts: readonly string[]
-  readonly structured: readonly { readonly type: string; readonly valid: boolean; readonly errors: readonly string[] }[]
-  readonly openGraph: readonly string[]
-  readonly hreflangs: readonly { readonly lang: string; readonly href: string | null }[]
-  readonly words: number
-}
+export type PageFacts = ReturnType<typeof factsOfPage>
 
 const MAX_TEXT_CHARS = 500
 const MAX_LISTED = 500
 const MAX_BLOCKS = 20
 const MAX_JSON_CHARS = 200_000
 
-export function factsOfPage(page: WebPage): PageFacts {
+export function factsOfPage(page: WebPage) {
   const root = parseHtml(decode(page))
   const elements = [...elementsOf(root, new Set(['svg', 'template']))]
   const named = (name: string) => elements.filter((element) => element.name === name)
@@ -43,10 +23,12 @@ export function factsOfPage(page: WebPage): PageFacts {
     title: short(named('title').map(textIn).find(Boolean)),
     description: short(meta.get('description')),
     h1: headings.filter(({ name }) => name === 'h1').map((heading) => textIn(heading).slice(0, MAX_TEXT_CHARS)),
+    /** Levels of the page's headings, in page order. */
     headings: headings.slice(0, MAX_LISTED).map(({ name }) => Number(name.slice(1))),
     canonicals: links
       .filter(isRel('canonical'))
       .map(({ attribs }) => absolute(attribs['href'], page.url) ?? attribs['href'] ?? ''),
+    /** What forbids indexing; null if nothing does. */
     noindex: noindexOf(meta, page.headers['x-robots-tag']),
     lang: named('html')[0]?.attribs['lang']?.trim() ?? null,
     viewport: meta.get('viewport') ?? null,

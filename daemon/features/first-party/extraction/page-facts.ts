@@ -2,23 +2,13 @@ import { isObject, jsonIn } from '../../../../src/core/json.ts'
 import { type Block, htmlBlocks, markdownBlocks } from '../docs/blocks.ts'
 import { type Element, elementsOf, parseHtml, textIn } from '../web/html.ts'
 import { decode, isHtml, type WebPage } from '../web/page.ts'
-import { type CardList, cardsOf, classFacts, type Fact, type PlainValue, PRICE } from './cards.ts'
+import { cardsOf, classFacts, type Fact, type PlainValue, PRICE } from './cards.ts'
 
 export type PageTable = { readonly header: readonly string[]; readonly rows: readonly (readonly string[])[] }
 /** An object in machine-readable data, with the names that lead to it. */
 export type Thing = { readonly path: readonly string[]; readonly value: Readonly<Record<string, unknown>> }
 
-export type FoundFacts = {
-  readonly facts: readonly Fact[]
-  readonly things: readonly Thing[]
-  readonly tables: readonly PageTable[]
-  readonly cards: readonly CardList[]
-  readonly links: readonly { readonly text: string; readonly url: string }[]
-  readonly title: string | null
-  readonly description: string | null
-  readonly type: string | null
-  readonly text: string
-}
+export type FoundFacts = ReturnType<typeof factsOf>
 
 const MAX_FACTS = 2_000
 const MAX_THINGS = 500
@@ -35,7 +25,7 @@ const LABELLED = /^([^:.?!]{2,60}):\s+(\S[\s\S]*)$/
 const forbidden = new Set(['__proto__', 'constructor', 'prototype'])
 
 /** All facts of a page, by source. */
-export function factsOf(page: WebPage): FoundFacts {
+export function factsOf(page: WebPage) {
   const source = decode(page)
   const isPage = isHtml(page) || /^\s*<(!doctype|html)/i.test(source)
   const root = isPage ? parseHtml(source) : undefined

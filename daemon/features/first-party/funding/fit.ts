@@ -18,16 +18,11 @@ const kinds: readonly (readonly [words: RegExp, ids: readonly string[]])[] = [
 const UNRESTRICTED = '99'
 const OTHERS = '25'
 
-export type Applicant = {
-  readonly profile: string
-  readonly types: readonly string[]
-  readonly budget: number | undefined
-  readonly daysNeeded: number
-}
+export type Applicant = ReturnType<typeof applicantOf>
 
 type Input = { readonly [field: string]: unknown }
 
-export function applicantOf(input: Input, daysNeeded: number): Applicant {
+export function applicantOf(input: Input, daysNeeded: number) {
   const text = (field: string) => (typeof input[field] === 'string' ? input[field] : '')
   const budget = input['project_budget_usd']
   const days = input['days_needed_to_apply']

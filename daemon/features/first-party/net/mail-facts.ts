@@ -25,16 +25,9 @@ export type SpfFacts = {
 }
 
 /** Null means that no name server responded. An empty list or false means that there is no record. */
-export type MailFacts = {
-  readonly spf: readonly string[] | null
-  readonly check: SpfFacts | null
-  readonly dmarc: readonly string[] | null
-  readonly mta_sts: boolean | null
-  readonly tls_rpt: boolean | null
-  readonly dkim: readonly DkimKey[]
-}
+export type MailFacts = Awaited<ReturnType<typeof mailOf>>
 
-export async function mailOf(ask: Ask, zone: string): Promise<MailFacts> {
+export async function mailOf(ask: Ask, zone: string) {
   const [own, dmarc, sts, rpt, dkim] = await Promise.all([
     textsAt(ask, zone),
     textsAt(ask, `_dmarc.${zone}`),

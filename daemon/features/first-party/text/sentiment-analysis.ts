@@ -5,14 +5,6 @@ import { languageOf } from '../service/language.ts'
 import { defineService, textOf, wrongField } from '../service/service.ts'
 
 const sentiments = ['positive', 'negative', 'neutral', 'mixed'] as const
-type Sentiment = {
-  readonly sentiment: (typeof sentiments)[number]
-  /** -1 to 1. */
-  readonly score: number
-  /** From 0 to `MAX_CONFIDENCE`. Higher if there is more evidence, and if the evidence agrees. */
-  readonly confidence: number
-  readonly reasons: string[]
-}
 
 /** VADER calls a text positive from this compound score, and negative from its opposite. */
 const NEUTRAL_SCORE = 0.05
@@ -34,14 +26,16 @@ type Polarity = { readonly pos: number; readonly neg: number; readonly compound:
  * Rates an English text sentence by sentence: by VADER, or by AFINN's words if VADER knows none of the sentence's
  * words. The rating is deterministic; without evidence it is neutral, with low confidence.
  */
-export function judge(text: string): Sentiment {
+export function judge(text: string) {
   const sentences = sentencesOf(text)
   const said = sentences.map(saidIn).filter(isSaying)
   const whole = { pos: meanOf(said, 'pos'), neg: meanOf(said, 'neg'), compound: meanOf(said, 'compound') }
   const sentiment = labelOf(whole)
   return {
     sentiment,
+    /** -1 to 1. */
     score: rounded(whole.compound),
+    /** From 0 to `MAX_CONFIDENCE`. Higher if there is more evidence, and if the evidence agrees. */
     confidence: wordsOf(text).length === 0 ? 0 : rounded(confidenceOf(sentiment, whole)),
     reasons: reasonsOf(sentences),
   }
@@ -71,14 +65,14 @@ function meanOf(said: readonly Polarity[], part: keyof Polarity): number {
   return said.length === 0 ? 0 : said.reduce((sum, one) => sum + one[part], 0) / said.length
 }
 
-function labelOf({ pos, neg, compound }: Polarity): Sentiment['sentiment'] {
+function labelOf({ pos, neg, compound }: Polarity): (typeof sentiments)[number] {
   const [less, more] = pos < neg ? [pos, neg] : [neg, pos]
   if (less >= MIXED_PART && less / more >= MIXED_SHARE) return 'mixed'
   if (Math.abs(compound) < NEUTRAL_SCORE) return 'neutral'
   return compound > 0 ? 'positive' : 'negative'
 }
 
-function confidenceOf(sentiment: Sentiment['sentiment'], { pos, neg, compound }: Polarity): number {
+function confidenceOf(sentiment: (typeof sentiments)[number], { pos, neg, compound }: Polarity): number {
   if (sentiment === 'neutral') return NEUTRAL_CONFIDENCE * (1 - pos - neg)
   const agreement = Math.abs(pos - neg) / (pos + neg)
   if (sentiment === 'mixed') return MAX_CONFIDENCE * (1 - agreement) * Math.min(1, pos + neg)

@@ -39,15 +39,10 @@ export type StatusParts = {
 /** Result of a health check; `wei` is the gas balance. */
 export type Beat = { readonly at: number; readonly head: Head; readonly wei: bigint }
 
-export type Heart = {
-  readonly status: () => ChainStatus
-  /** Looks now. */
-  readonly beat: () => Promise<void>
-  readonly stop: () => void
-}
+export type Heart = ReturnType<typeof openHeart>
 
 /** Checks the chain's health regularly, to find problems before payments do. */
-export function openHeart(parts: StatusParts): Heart {
+export function openHeart(parts: StatusParts) {
   const looks: Looks = { last: undefined, failed: 0, lastError: null }
   let looking: Promise<void> | undefined
   const look = async () => {
@@ -73,6 +68,7 @@ export function openHeart(parts: StatusParts): Heart {
   }
   const timer = setInterval(tick, TICK_MS).unref()
   return {
+    /** Looks now. */
     beat,
     stop: () => clearInterval(timer),
     status: () => statusOf(parts, looks),

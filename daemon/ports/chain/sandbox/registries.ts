@@ -38,14 +38,8 @@ type Parts = {
   readonly client: Wallet
 }
 
-export type SandboxRegistries = {
-  readonly identityRegistry: Required<IdentityRegistry>
-  readonly reputationRegistry: ReputationRegistry
-  readonly verdictAnchors: VerdictAnchors
-}
-
 /** ERC-8004 registries in the store, with the reference contracts' rules. Each installation has its own addresses. */
-export async function openSandboxRegistries(parts: Parts): Promise<SandboxRegistries> {
+export async function openSandboxRegistries(parts: Parts) {
   const row = await openRow(parts)
   return {
     identityRegistry: identityRegistry(parts, row),

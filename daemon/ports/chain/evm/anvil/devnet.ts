@@ -112,17 +112,10 @@ export type DevnetOptions = Pick<AnvilOptions, 'program' | 'chainId' | 'blockTim
 }
 
 /** A local chain that runs with the daemon and keeps its state. */
-export type Devnet = {
-  readonly url: string
-  /** Whether the chain started with stored state. */
-  readonly wasThere: boolean
-  /** Saves the current state to disk. */
-  readonly keep: () => Promise<void>
-  readonly close: () => Promise<void>
-}
+export type Devnet = Awaited<ReturnType<typeof openDevnet>>
 
 /** Starts a folder's chain with its stored state, and restarts it when it exits. */
-export async function openDevnet({ folder, log, ...options }: DevnetOptions): Promise<Devnet> {
+export async function openDevnet({ folder, log, ...options }: DevnetOptions) {
   makeFolder(folder)
   await awaitEnd(folder)
   const state = keptState(folder)
@@ -162,7 +155,9 @@ export async function openDevnet({ folder, log, ...options }: DevnetOptions): Pr
 
   return {
     url,
+    /** Whether the chain started with stored state. */
     wasThere,
+    /** Saves the current state to disk. */
     keep: keeper.now,
     close: async () => {
       await keeper.now().catch(() => undefined) // it writes itself out at its end too
