@@ -84,6 +84,34 @@ describe('a marketplace on base-sepolia', () => {
   })
 })
 
+describe('a backup of it', () => {
+  it('names the keys that it does not hold; restored, it sells on and its books follow the chain', async () => {
+    chain = await startPublicChain('base-sepolia', ['--block-time', '1', '--mixed-mining', '--slots-in-an-epoch', '1'])
+    await chain.giveGas(addressOf(gas))
+    const up = ['up', '--chain', 'base-sepolia', '--port', '0', ...files(), '--rpc-url', chain.url]
+    await json(...up)
+    const { address, price } = await sold(chain)
+    const file = join(home, 'market.tar')
+    const keys = { chain: 'base-sepolia', gas: addressOf(gas), pay_to: addressOf(payTo) }
+    expect((await json('admin', 'backup', file)).keys).toEqual(keys)
+    await json('buy', 'qr_code', '-i', 'data=after the backup')
+    await souk(['down'])
+    const restored = await souk(['restore', file, '--force'])
+    expect(restored.out).toMatch(/0x[0-9a-f]{40} +--gas-key-file: sends all.*\n.*0x[0-9a-f]{40} +--pay-to-key-file/i)
+    expect((await souk(up)).code).toBe(0)
+    await json('buy', 'qr_code', '-i', 'data=after the restore')
+    expect(await chain.usdcOf(address)).toBe(DOLLAR - 3n * price)
+    await expect.poll(async () => (await souk(['money', 'audit', '--exit-status'])).code, { timeout: 120_000 }).toBe(0)
+    const { items } = await json('attention')
+    expect(items.filter(({ kind }: { kind: string }) => kind === 'payout')).toMatchObject([
+      {
+        sentence: expect.stringContaining('paid after the backup'),
+        who: expect.stringMatching(new RegExp(address, 'i')),
+      },
+    ])
+  })
+})
+
 describe('a marketplace on base', () => {
   it('starts for whoever types that the money is real, says so everywhere, and sells', async () => {
     chain = await startPublicChain('base')
