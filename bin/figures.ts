@@ -38,7 +38,7 @@ export const isTest = ({ path }: Source): boolean => NOT_SOURCE.test(path)
 export const isBounded = ({ path }: Source): boolean => !path.startsWith('daemon/store/postgres/')
 
 /** What the rest of the product has for that engine: options, daemons that hand requests to the leader, /ready, the note in /health, the mark in the data folder, `souk store copy`. */
-export const SECOND_ENGINE_LINES = 771
+export const SECOND_ENGINE_LINES = 772
 
 /** What is shipped: neither tests and what they share, nor the scripts of `bin/`. */
 export const isProduct = (source: Source): boolean => !isTest(source) && !source.path.startsWith('bin/')

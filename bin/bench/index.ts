@@ -5,6 +5,7 @@ import { cpus, loadavg } from 'node:os'
 import { parseArgs } from 'node:util'
 import { catalog } from './catalog.ts'
 import { cockpit } from './cockpit.ts'
+import { database } from './database.ts'
 import { growth } from './growth.ts'
 import { hostile } from './hostile.ts'
 import { http } from './http.ts'
@@ -21,6 +22,7 @@ const sections: Readonly<Record<string, () => Promise<readonly Measured[]>>> = {
   cockpit,
   storage,
   catalog,
+  database,
   hostile,
   services,
 }

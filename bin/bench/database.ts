@@ -1,0 +1,140 @@
+import type { PgAddress } from '../../daemon/store/postgres/address.ts'
+import { connectPrimary } from '../../daemon/store/postgres/connection.ts'
+import { openPgStore, type PgStore } from '../../daemon/store/postgres/open.ts'
+import { openFleet } from '../../fixtures/kit/fleet.ts'
+import { hasPostgres, startPostgres, type TestServer } from '../../fixtures/kit/postgres.ts'
+import { purchase, purchaseCollections } from './purchase.ts'
+import { figure, type Measured, median, quantile, ratios } from './report.ts'
+
+/*
+ * PostgreSQL: how many purchases a lane commits, alone and beside two others, against a loop that inserts as many rows
+ * without any rule; and what the hop through a front costs a catalog page. Everything is synced.
+ */
+
+const WRITERS = [1, 16, 64] as const
+const ROUNDS = 4
+const ROUND_MS = 1_500
+const PAGES = 400
+const LANES = 3
+const MILLISECONDS_A_SECOND = 1_000
+const BARE = `begin; ${['a', 'b', 'c', 'd', 'e'].map((name) => `insert into bare_${name} (doc) values (repeat('x', 400))`).join('; ')}; commit`
+
+/** The database section of the report. */
+export async function database(): Promise<readonly Measured[]> {
+  if (!hasPostgres()) return []
+  const server = await startPostgres([])
+  try {
+    return [...(await laneRates(server)), ...(await hops(server))]
+  } finally {
+    await server.stop()
+  }
+}
+
+async function laneRates(server: TestServer): Promise<Measured[]> {
+  const one = await lanes(server.addressOf('bench_one'), 1)
+  const three = await lanes(server.addressOf('bench_three'), LANES)
+  const address = server.addressOf('public')
+  await server.sql(
+    ...['a', 'b', 'c', 'd', 'e'].map((name) => `create table bare_${name} (id bigserial primary key, doc text)`),
+  )
+  const rows: Measured[] = []
+  for (const writers of WRITERS) {
+    const rates = { one: [] as number[], three: [] as number[], bare: [] as number[] }
+    const sessions = await Promise.all(Array.from({ length: writers }, () => connectPrimary(address, 'bench')))
+    for (let round = 0; round < ROUNDS; round += 1) {
+      rates.bare.push(await rate(writers, (writer) => sessions[writer]?.script(BARE)))
+      rates.one.push(await rate(writers, () => buy(one[0])))
+      rates.three.push(await rate(writers, (writer) => buy(three[writer % LANES])))
+    }
+    await Promise.all(sessions.map((session) => session.end()))
+    const detail = `${figure(median(rates.one))}, ${figure(median(rates.three))} and ${figure(median(rates.bare))} a second`
+    const floors = { 1: [0.4, 0], 16: [1, 0.4], 64: [1.5, 0.8] }[writers]
+    rows.push(
+      {
+        name: `purchases/s at ${writers} writers, one lane / bare inserts`,
+        values: ratios(rates.one, rates.bare),
+        budget: { atLeast: floors[0] ?? 0 },
+      },
+      {
+        name: `purchases/s at ${writers} writers, three lanes / bare inserts`,
+        values: ratios(rates.three, rates.bare),
+        budget: { atLeast: floors[1] ?? 0 },
+        detail,
+      },
+    )
+  }
+  for (const store of [...one, ...three]) await store.close()
+  return rows
+}
+
+let purchases = 0
+/** Number of a purchase that nobody has made. */
+function next(): number {
+  purchases += 1
+  return purchases
+}
+
+/** A body may run twice, so it does not draw the number itself. */
+async function buy(store: PgStore | undefined): Promise<void> {
+  const n = next()
+  await store?.tx((t) => purchase(t, n))
+}
+
+async function lanes(address: PgAddress, count: number): Promise<PgStore[]> {
+  const stores: PgStore[] = []
+  const onFatal = (error: Error): never => {
+    throw error
+  }
+  while (stores.length < count)
+    stores.push(
+      await openPgStore({ address, collections: purchaseCollections, label: 'bench', isShared: count > 1, onFatal }),
+    )
+  return stores
+}
+
+/** How often a second all writers together do something, each again as soon as it is done. */
+async function rate(writers: number, act: (writer: number) => Promise<unknown> | undefined): Promise<number> {
+  const started = performance.now()
+  let done = 0
+  await Promise.all(
+    Array.from({ length: writers }, async (_, writer) => {
+      while (performance.now() - started < ROUND_MS) {
+        await act(writer)
+        done += 1
+      }
+    }),
+  )
+  return (done * MILLISECONDS_A_SECOND) / (performance.now() - started)
+}
+
+async function hops(server: TestServer): Promise<Measured[]> {
+  const fleet = await openFleet(`postgres://souk@/postgres?host=${server.folder}&schema=bench_fleet`, LANES)
+  try {
+    const times = { leader: [] as number[], front: [] as number[] }
+    const led = await fleet.leader()
+    for (let page = 0; page < PAGES; page += 1) {
+      times.leader.push(await timeOf(`${fleet.urlOf(led)}/v1/services/catalog?limit=20&offset=${page % 2}`))
+      times.front.push(
+        await timeOf(`${fleet.urlOf((led + 1) % LANES)}/v1/services/catalog?limit=20&offset=${page % 2}`),
+      )
+    }
+    return ([0.5, 0.99] as const).map((share) => {
+      const [front, leader] = [quantile(times.front, share), quantile(times.leader, share)]
+      const detail = `${figure(front)} / ${figure(leader)} ms, one request at a time`
+      return {
+        name: `catalog page p${share * 100} through a front / at the leader`,
+        values: [front / leader],
+        budget: { atMost: 4 },
+        detail,
+      }
+    })
+  } finally {
+    await fleet.close()
+  }
+}
+
+async function timeOf(url: string): Promise<number> {
+  const started = performance.now()
+  await (await fetch(url)).arrayBuffer()
+  return performance.now() - started
+}
