@@ -27,16 +27,10 @@ export const actsOf: Readonly<Record<SaleCostKind, readonly GasAct[]>> = {
 }
 
 type Spent = { count: number; wei: bigint }
-export type GasReport = {
-  /** Start of the time that the report covers. */
-  readonly from: number
-  readonly acts: Readonly<Record<GasAct, Readonly<Spent>>>
-  readonly wei: bigint
-  readonly fees: Usdc
-}
+export type GasReport = Awaited<ReturnType<typeof gasReport>>
 
-/** Gas of own transactions since a time, by act, and the fees earned in that time. */
-export async function gasReport(ctx: Pick<Context, 'chain' | 'store'>, since: number): Promise<GasReport> {
+/** Gas of own transactions since a time, by act, and the fees earned in that time. `from` is where the report begins. */
+export async function gasReport(ctx: Pick<Context, 'chain' | 'store'>, since: number) {
   const acts = tableOf(gasActs, (): Spent => ({ count: 0, wei: 0n }))
   let [wei, from] = [0n, since]
   for (let offset = 0, isMore = true; isMore; offset += PAGE_ROWS) {

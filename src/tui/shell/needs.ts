@@ -7,29 +7,23 @@ import { text, time } from './read.ts'
 
 type Answered = WireAnswer<'getAttention'>
 
-export type Needs = {
-  readonly items: readonly Need[]
-  readonly total: number
-  readonly counts: Answered['counts']
-  /** How many problems are snoozed. */
-  readonly putOff: number
-  readonly byScreen: Readonly<Partial<Record<ScreenId, { readonly count: number; readonly grave: boolean }>>>
-}
+export type Needs = ReturnType<typeof readNeeds>
 
 export const fetchNeeds = (link: Link) => (signal: AbortSignal) =>
   ask(link, { name: 'getAttention', asked: { signal } }, readNeeds)
 
-function readNeeds({ items, counts, total }: Answered): Needs {
+function readNeeds({ items, counts, total }: Answered) {
   return {
     items: attentionRows({ items, counts }).map(readNeed),
     total,
     counts,
     byScreen: byScreenOf(items, counts),
+    /** How many problems are snoozed. */
     putOff: 0,
   }
 }
 
-export function byScreenOf(items: readonly Pick<Need, 'grave' | 'kind'>[], counts: Needs['counts']): Needs['byScreen'] {
+export function byScreenOf(items: readonly Pick<Need, 'grave' | 'kind'>[], counts: Answered['counts']) {
   const byScreen: Partial<Record<ScreenId, { count: number; grave: boolean }>> = {}
   for (const kind of attentionKinds) {
     const { screen } = attentionWords[kind]

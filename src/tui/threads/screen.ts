@@ -1,21 +1,22 @@
 import { threadFields } from '../../api/endpoint/list-fields.ts'
 import type { Link, Outcome } from '../../client/link.ts'
 import type { Facts } from '../../core/filter.ts'
+import { DAY_MS } from '../../core/time.ts'
 import { buyerOf, thread as conversation, priceOf, providerOf, serviceOf, type Thread } from '../../nouns/threads.ts'
 import { microOf } from '../../text/columns.ts'
-import { clip, padEnd, safe, wrap } from '../../text/text.ts'
+import { clip, padEnd, safe, widthOf, wrap } from '../../text/text.ts'
 import { clockTime, dateTime } from '../../text/time.ts'
 import { listRows } from '../list/rows.ts'
 import { listFace } from '../list/screen.ts'
-import { accent, active, blank, dim, hair, type Line, type Piece, rule, strong } from '../parts/line.ts'
+import { accent, active, blank, dim, hair, type Line, lineWidth, type Piece, rule, strong } from '../parts/line.ts'
 import { toItsJob } from '../shell/ask.ts'
+import { keyFor } from '../shell/bindings.ts'
 import { useOpened, useSettled } from '../shell/finding.ts'
 import { ask, glance, SLOW_EVERY_MS } from '../shell/queries.ts'
 import { ONCE_MS, useQuery } from '../shell/query.ts'
 import type { Host, Screen, ScreenArea, View } from '../shell/screen.ts'
 import { chosenIndex, type ThreadView, threadViews } from '../shell/ui.ts'
 import { threadActs, threadHints } from './acts.ts'
-import { nextLines } from './next.ts'
 
 /** From this width the conversation is shown beside the list. */
 const PANES_FROM = 100
@@ -196,7 +197,6 @@ function paneLines(thread: Thread, model: Model, { width, height }: ScreenArea):
 
 const WHO_COLUMNS = 10
 const DATE_CHARS = 10
-const DAY_MS = 86_400_000
 
 function talkLines(
   thread: Thread,
@@ -244,4 +244,62 @@ function saidLines(
 function whenOf(at: number, now: number | undefined): string {
   const isToday = now !== undefined && Math.abs(now - at) < DAY_MS
   return isToday ? clockTime(at).slice(0, 5) : dateTime(at).slice(0, DATE_CHARS)
+}
+
+/** Minimum width for the hint that says how to write as a party of the conversation. */
+const ROOMY_COLUMNS = 60
+/** The command is indented by this many columns. */
+const SAME_COLUMNS = 10
+
+type Next = {
+  readonly admin: boolean
+  /** Whether the conversation belongs to others and the operator may only read it. */
+  readonly isForeign: boolean
+  readonly view: View
+  readonly width: number
+}
+
+/** What can be done next, with the keys and a shell command. The operator sees who may answer. */
+function nextLines(thread: Thread, next: Next): Line[] {
+  const { admin, view, width } = next
+  const { speaker } = view.ui
+  const command = sameAs(thread, next)
+  const as = speaker === undefined ? '' : ` --as ${speaker.wallet}`
+  return [
+    [hair('─'.repeat(width))],
+    actsLine(thread, next),
+    ...(admin && speaker === undefined ? [whoseLine(thread, next)] : []),
+    [dim(' same as  '), widthOf(command + as) + SAME_COLUMNS <= width ? command + as : command],
+  ]
+}
+
+function actsLine(thread: Thread, { view: { keys, ui }, width }: Next): Line {
+  const key = (action: Parameters<typeof keyFor>[0], word: string): Line => [
+    accent(keyFor(action, keys)),
+    ` ${word}   `,
+  ]
+  const pays = mayAccept(thread, ui) ? key('add', `accept, pay ${priceOf(thread)}`) : []
+  const isBegun = thread.status === 'inquiry' || thread.status === 'negotiating'
+  const does = isBegun ? key('remove', 'decline') : []
+  const who: Line = [dim(` as ${clip(ui.speaker?.wallet ?? safe(buyerOf(thread)), WHO_COLUMNS)}   `)]
+  const all = [...who, ...pays, ...does, ...key('write', 'write'), ...key('attach', 'attach')]
+  return lineWidth(all) <= width ? all : [...who, ...pays]
+}
+
+function whoseLine(thread: Thread, { isForeign, width }: Next): Line {
+  const whose = isForeign
+    ? `only ${clip(safe(providerOf(thread)), WHO_COLUMNS)} answers here`
+    : 'i: write as the marketplace'
+  return [dim(` ${whose}${width >= ROOMY_COLUMNS ? '; as a party:  :as NAME' : ''}`)]
+}
+
+function sameAs(thread: Thread, { view: { ui } }: Next): string {
+  // The command names the price, so that no more can be paid.
+  return mayAccept(thread, ui)
+    ? `souk threads accept ${thread.id} --max-price ${thread.proposal?.agent_price}`
+    : `souk threads send ${thread.id} …`
+}
+
+function mayAccept({ proposal, agent_id }: Thread, { speaker }: View['ui']): boolean {
+  return proposal?.status === 'open' && (speaker === undefined || speaker.id === agent_id)
 }
