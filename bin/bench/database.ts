@@ -1,5 +1,5 @@
 import type { PgAddress } from '../../daemon/store/postgres/address.ts'
-import { connectPrimary } from '../../daemon/store/postgres/connection.ts'
+import { type Connection, connectPrimary } from '../../daemon/store/postgres/connection.ts'
 import { openPgStore, type PgStore } from '../../daemon/store/postgres/open.ts'
 import { openFleet } from '../../fixtures/kit/fleet.ts'
 import { hasPostgres, startPostgres, type TestServer } from '../../fixtures/kit/postgres.ts'
@@ -17,7 +17,9 @@ const ROUND_MS = 1_500
 const PAGES = 400
 const LANES = 3
 const MILLISECONDS_A_SECOND = 1_000
-const BARE = `begin; ${['a', 'b', 'c', 'd', 'e'].map((name) => `insert into bare_${name} (doc) values (repeat('x', 400))`).join('; ')}; commit`
+/** Tables of the bare inserts, with a key and an index as the lane's tables have. */
+const TABLES = ['a', 'b', 'c', 'd', 'e'].map((name) => `bare_${name}`)
+const DOC = JSON.stringify({ text: 'x'.repeat(400) })
 
 /** The database section of the report. */
 export async function database(): Promise<readonly Measured[]> {
@@ -35,14 +37,17 @@ async function laneRates(server: TestServer): Promise<Measured[]> {
   const three = await lanes(server.addressOf('bench_three'), LANES)
   const address = server.addressOf('public')
   await server.sql(
-    ...['a', 'b', 'c', 'd', 'e'].map((name) => `create table bare_${name} (id bigserial primary key, doc text)`),
+    ...TABLES.flatMap((name) => [
+      `create table ${name} (k text primary key, at int8, doc json)`,
+      `create index on ${name} (at, k)`,
+    ]),
   )
   const rows: Measured[] = []
   for (const writers of WRITERS) {
     const rates = { one: [] as number[], three: [] as number[], bare: [] as number[] }
     const sessions = await Promise.all(Array.from({ length: writers }, () => connectPrimary(address, 'bench')))
     for (let round = 0; round < ROUNDS; round += 1) {
-      rates.bare.push(await rate(writers, (writer) => sessions[writer]?.script(BARE)))
+      rates.bare.push(await rate(writers, (writer) => insert(sessions[writer])))
       rates.one.push(await rate(writers, () => buy(one[0])))
       rates.three.push(await rate(writers, (writer) => buy(three[writer % LANES])))
     }
@@ -72,6 +77,15 @@ let purchases = 0
 function next(): number {
   purchases += 1
   return purchases
+}
+
+/** What a program does that has no lane: a statement after the other, each waiting for the one before. */
+async function insert(session: Connection | undefined): Promise<void> {
+  const n = next()
+  await session?.script('begin')
+  for (const name of TABLES)
+    await session?.query(`insert into ${name} values ($1, $2, $3::text::json)`, [`${name}_${n}`, n, DOC])
+  await session?.commit()
 }
 
 /** A body may run twice, so it does not draw the number itself. */
