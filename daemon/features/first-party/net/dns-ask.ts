@@ -4,12 +4,7 @@ import { reachOf } from '../../../ports/web/target.ts'
 /** Asks a resolver; undefined without a usable response, which does not mean that there are no records. */
 export type Ask = (name: string, type: RecordType) => Promise<DnsAnswer | undefined>
 
-export type HostFacts = {
-  readonly name: string
-  /** Null: no response. */
-  readonly addresses: readonly string[] | null
-  readonly alias: boolean
-}
+export type HostFacts = Awaited<ReturnType<typeof hostOf>>
 
 export function ofType(answer: DnsAnswer | undefined, type: RecordType): DnsRecord[] {
   return (answer?.records ?? []).filter((record) => record.type === type)
@@ -21,7 +16,8 @@ export async function textsAt(ask: Ask, name: string): Promise<string[] | null> 
   return answer ? ofType(answer, 'TXT').map(({ value }) => value) : null
 }
 
-export async function hostOf(ask: Ask, name: string): Promise<HostFacts> {
+/** Addresses of a host. Null: no response. */
+export async function hostOf(ask: Ask, name: string) {
   const [v4, v6, alias] = await Promise.all([ask(name, 'A'), ask(name, 'AAAA'), ask(name, 'CNAME')])
   const addresses = [...ofType(v4, 'A'), ...ofType(v6, 'AAAA')].map(({ value }) => value)
   const isSaid = addresses.length > 0 || (v4 !== undefined && v6 !== undefined)

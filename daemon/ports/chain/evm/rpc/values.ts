@@ -50,24 +50,18 @@ export function numberIn(value: unknown): number {
 }
 
 /** The latest block as a node sees it. */
-export type Head = {
-  readonly number: number
-  readonly hash: Hex
-  readonly parent: Hex | undefined
-  /** Unix seconds. */
-  readonly timestamp: number
-  /** Wei per gas; 0 without a base fee. */
-  readonly baseFee: bigint
-}
+export type Head = ReturnType<typeof headIn>
 
 /** @throws RpcUnavailableError if invalid */
-export function headIn(block: unknown): Head {
+export function headIn(block: unknown) {
   if (!isObject(block)) throw new RpcUnavailableError('the node sent no block')
   return {
     number: numberIn(block['number']),
     hash: bytesIn(block['hash']),
     parent: isHex(block['parentHash']) ? bytesIn(block['parentHash']) : undefined,
+    /** Unix seconds. */
     timestamp: numberIn(block['timestamp']),
+    /** Wei per gas; 0 without a base fee. */
     baseFee: block['baseFeePerGas'] === undefined ? 0n : bigIn(block['baseFeePerGas']),
   }
 }
