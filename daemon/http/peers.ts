@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { BlockList, isIP, isIPv6 } from 'node:net'
 import { TLSSocket } from 'node:tls'
+import ipaddr from 'ipaddr.js'
 import { isLoopback } from '../../src/core/loopback.ts'
 import type { Config } from '../../src/model/start.ts'
 import { signedHop } from './hop.ts'
@@ -56,7 +57,8 @@ export function openPeers({ publicUrl, trustedProxies = [], plainPayments = fals
 
 /** The prefix of an IP address that identifies one customer of an internet provider. */
 export function subscriberOf(address: string): string {
-  return isIPv6(address) ? address.split(':').slice(0, IPV6_SUBSCRIBER_GROUPS).join(':') : address
+  if (!isIPv6(address)) return address
+  return ipaddr.IPv6.parse(address).toNormalizedString().split(':').slice(0, IPV6_SUBSCRIBER_GROUPS).join(':')
 }
 
 export function peerOf({ socket }: Pick<IncomingMessage, 'socket'>): string {

@@ -13,7 +13,6 @@ export type PlainCollection = Pick<AnyCollection, 'name' | 'key' | 'indexes'> & 
   readonly bigints: readonly string[]
 }
 
-/** What the thread is told. */
 export type Moving = FileBatch & {
   /** Folder of the LevelDB database. */
   readonly dir: string
@@ -26,8 +25,8 @@ export function moverOf(dir: string, all: readonly AnyCollection[]): Mover {
   return async (batch) => {
     // The worker file is next to this module in the sources and in the bundle.
     const name = import.meta.url.endsWith('.ts') ? './rows.worker.ts' : './rows.worker.js'
-    const moving: Moving = { ...batch, dir, collections }
-    const thread = new Worker(fileURLToPath(new URL(name, import.meta.url)), { workerData: moving, env: {} })
+    const workerData = { ...batch, dir, collections } satisfies Moving
+    const thread = new Worker(fileURLToPath(new URL(name, import.meta.url)), { workerData, env: {} })
     const ended = once(thread, 'exit').then(([code]) => {
       throw new Error(`the thread that moves rows to the disk ended with ${code}`)
     })
