@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { WireAnswer } from '../api/index.ts'
 import { readAnswer } from '../client/call.ts'
 import { amountOf, formatAmount } from '../core/money.ts'
+import { attentionRows } from '../nouns/attention.ts'
 import { widthOf } from '../text/text.ts'
 import { commands, decides, moneyLacks, pauses, runsCron, writes } from './acts.testkit.ts'
 import { callsLacks, panelOf, pulseLacks, riverLacks, sidesOf, type Told } from './drawn.testkit.ts'
@@ -185,7 +186,7 @@ async function overviewSays(): Promise<readonly (string | RegExp)[]> {
     }),
   )
   const sums = [river.held, river.paid_in].map((amount) => `${shownMoney(amount)} `)
-  return [...sums, `${total} need`, ...open]
+  return [...sums, `${total} problem${total === 1 ? '' : 's'}`, ...open]
 }
 
 /** What was passed on, part by part; a low terminal says it in one sum. */
@@ -207,7 +208,7 @@ function overviewLacks(screen: readonly string[]): Promise<readonly string[]> {
 
 /** Each line of the inbox names who, how much where there is room, and since when. */
 async function inboxLacks(screen: readonly string[]): Promise<readonly string[]> {
-  const { items } = await ask('getAttention')
+  const told = attentionRows(await ask('getAttention'))
   const now = await businessNow()
   const from = screen.findIndex((line) => line.startsWith('─ Open problems')) + 1
   const rows = screen.slice(from).map((line) => line.split(/[│├┤]/)[0] ?? '')
@@ -216,7 +217,7 @@ async function inboxLacks(screen: readonly string[]): Promise<readonly string[]>
     rows.findIndex((line) => /^─|^ {3}/.test(line)),
   )
   if (body.length === 0) return ['a line of the inbox']
-  return items.slice(0, body.length).flatMap(({ who, kind, subject, since, amount }, i) => {
+  return told.slice(0, body.length).flatMap(({ item: { who, kind, subject, since, amount } }, i) => {
     const line = body[i] ?? ''
     const name = named(who) || (kind === 'cron' ? subject.id : '—')
     const isTold = says(line, name) && (since === null || says(line, ages(since, now)))

@@ -158,7 +158,8 @@ function sellingSays({ selling }: ListedService): RowSays {
   const share = sold === 0 ? 0 : (100 * refunded) / sold
   const percent = share > 0 && share < 10 ? share.toFixed(1) : Math.round(share)
   return {
-    'SOLD 7D': sold === 0 ? '0' : `${count(sold)} ${sparkOf(days, days.length)}`,
+    // Where there is no room for a column a day, days share one.
+    'SOLD 7D': sold === 0 ? '0' : days.map((_, n) => `${count(sold)} ${sparkOf(days, n + 1).trim()}`),
     REFUND: sold === 0 ? '—' : `${percent} %`,
   }
 }
@@ -276,17 +277,22 @@ const untaken: Readonly<Record<string, string>> = {
   insufficient_balance: '! no money',
 }
 
+/** In place of what is not yet known, or was not kept over a restart. */
+const absentIn = { whole: '…', part: '—' } as const
+
 /** @param steps of its story */
 export function requestSays(one: WireAnswer<'listRequests'>['requests'][number], steps: number): RowSays {
-  const { status, code, ms, name, caller, price, endpoint } = one
+  const { status, code, ms, name, caller, price, endpoint, remembered, service } = one
+  const absent = absentIn[remembered]
   const known = Object.entries(endpoints).find(([row]) => row === endpoint)?.[1]
   const refused = status === 402 ? { WHAT: untaken[code ?? ''] ?? '! not taken' } : {}
   return {
     ...(status === 200 ? { WHAT: '● bought' } : refused),
+    SERVICE: service || '—',
     VERB: one.method,
     PATH: known?.[1] ?? one.path,
-    HTTP: String(status ?? '…'),
-    TOOK: ms === null ? '…' : `${count(ms)} ms`,
+    HTTP: String(status ?? absent),
+    TOOK: ms === null ? absent : `${count(ms)} ms`,
     WHO: named(name, caller ?? '') || '—',
     ...(price === null ? {} : { PRICE: `$${price}` }),
     STEPS: `${steps} ${steps === 1 ? 'step' : 'steps'}`,

@@ -52,7 +52,12 @@ export function happened(events: readonly Told[]): readonly Told[] {
     const key = `${tx ?? at} ${type} ${subject.id}`
     return seen.size < seen.add(key).size
   })
-  return each.toReversed()
+  const talks = new Set<string>()
+  // Messages between the same parties about the same service are one row, in the place of the newest.
+  return each.toReversed().filter(({ type, about }) => {
+    const isTalk = type === 'message.created' && about?.service
+    return !isTalk || talks.size < talks.add(JSON.stringify(about)).size
+  })
 }
 
 /** What the rows of a feed do not say of what happened; every row must be there. */

@@ -224,7 +224,7 @@ export type Movements = {
 export type CatchUp = {
   /** Whether movements may still be missing in the books. Until then nothing is paid out. */
   isDue(): boolean
-  /** What is final of what happened since the backup. @throws RpcUnavailableError */
+  /** Transfers since the backup that no reorganisation can undo any more. @throws RpcUnavailableError */
   movements(): Promise<Movements>
   /** Called when all movements are in the books. */
   end(): Promise<void>

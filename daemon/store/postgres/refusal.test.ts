@@ -22,7 +22,7 @@ beforeAll(async () => {
     ])
       await session.script(statement)
     const rules = ['local all ann scram-sha-256', 'local all bob reject', 'local all all trust']
-    writeFileSync(join(server.folder, 'data', 'pg_hba.conf'), `${rules.join('\n')}\n`)
+    writeFileSync(join(server.data, 'pg_hba.conf'), `${rules.join('\n')}\n`)
     await session.query('select pg_reload_conf()')
   })
 })
