@@ -6,23 +6,21 @@ import { dropOldest } from '../../../src/core/record.ts'
 import { unixSeconds } from '../../../src/core/time.ts'
 import type { Context } from '../../kernel/context.ts'
 import { defineResource } from '../../kernel/resource.ts'
+import type { Signer } from '../../ports/chain/key.ts'
 
 /* Signed offers in a 402 and signed receipts with an answer (x402 v2, `offer-receipt`). */
 
-/** The marketplace's key for offers and receipts. It holds no money. */
-export type ProofKey = { readonly address: Wallet; digest(hash: Uint8Array): Hex }
-
 type Proofs = {
-  /** Derived from the admin key, on first use. */
-  readonly key: () => Promise<ProofKey>
+  /** Signs offers and receipts; holds no money. Derived from the admin key, on first use. */
+  readonly key: () => Promise<Signer>
   /** Recently signed offers, oldest first, by their digests. */
   readonly offers: Map<string, SignedOffer>
 }
 
 const proofs = defineResource<Proofs>('offers and receipts')
 
-export function openProofs(ctx: Context, open: () => Promise<ProofKey>): void {
-  let opening: Promise<ProofKey> | undefined
+export function openProofs(ctx: Context, open: () => Promise<Signer>): void {
+  let opening: Promise<Signer> | undefined
   proofs.open(ctx, { key: () => (opening ??= open()), offers: new Map() })
 }
 
@@ -61,7 +59,7 @@ async function signOffer(ctx: Context, payload: SignedOffer['payload']): Promise
   const name = Buffer.from(digest).toString('latin1')
   const known = offers.get(name)
   if (known) return known
-  const signed = { format: 'eip712', acceptIndex: 0, payload, signature: (await key()).digest(digest) } as const
+  const signed = { format: 'eip712', acceptIndex: 0, payload, signature: await (await key()).sign(digest) } as const
   if (offers.size >= MAX_OFFERS_KEPT) dropOldest(offers)
   offers.set(name, signed)
   return signed
@@ -84,7 +82,7 @@ export async function signReceipt(
     issuedAt: unixSeconds(ctx.clock.wall()),
     transaction,
   }
-  const { digest } = await proofs.of(ctx).key()
-  const receipt = { format: 'eip712', payload, signature: digest(receiptDigest(payload)) }
+  const signer = await proofs.of(ctx).key()
+  const receipt = { format: 'eip712', payload, signature: await signer.sign(receiptDigest(payload)) }
   return { [offerReceipt]: { info: { receipt }, schema: schemaOf('receipt', 'object') } }
 }

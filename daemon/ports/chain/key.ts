@@ -3,16 +3,23 @@ import { bytesToHex, concatBytes, hexToBytes } from '@noble/hashes/utils.js'
 import { addressOfPublicKey } from '../../../src/core/authorization.ts'
 import { type Hex, toBytes32, type Wallet } from '../../../src/core/hex.ts'
 
-/** A private key that signs digests; never logged or shown. */
-export type SigningKey = {
+/**
+ * Signs digests with one key of the operator. Where the key lies is said where its signer is opened, and nowhere else:
+ * whatever signs takes this.
+ */
+export type Signer = {
   readonly address: Wallet
-  sign(hash: Uint8Array): { readonly r: Uint8Array; readonly s: Uint8Array; readonly parity: number }
-  /** Signs 32 bytes as `r ‖ s ‖ v` with low s, as tokens require. */
-  digest(hash: Uint8Array): Hex
+  /** Signs 32 bytes as `r ‖ s ‖ v` with low s, as tokens require. @throws SignerUnavailableError */
+  readonly sign: (digest: Uint8Array) => Promise<Hex>
+}
+
+/** No signature now; a later attempt may have one. */
+export class SignerUnavailableError extends Error {
+  override readonly name = 'SignerUnavailableError'
 }
 
 /** @param key - 32 bytes hex, with or without `0x`. @throws RangeError, whose message does not contain the key */
-export async function openKey(key: string): Promise<SigningKey> {
+export async function openKey(key: string): Promise<Signer> {
   const digits = key.trim()
   const hex = toBytes32(digits.startsWith('0x') ? digits : `0x${digits}`)
   const secp256k1 = await instantiateSecp256k1()
@@ -23,17 +30,12 @@ export async function openKey(key: string): Promise<SigningKey> {
   const publicKey = secp256k1.derivePublicKeyUncompressed(secret)
   if (typeof publicKey === 'string') throw new RangeError('this is not a valid private key')
 
-  const sign: SigningKey['sign'] = (hash) => {
-    const signed = secp256k1.signMessageHashRecoverableCompact(secret, hash)
-    if (typeof signed === 'string') throw new Error('the signature could not be made')
-    return { r: signed.signature.slice(0, 32), s: signed.signature.slice(32), parity: signed.recoveryId }
-  }
   return {
     address: addressOfPublicKey(publicKey),
-    sign,
-    digest: (hash) => {
-      const { r, s, parity } = sign(hash)
-      return `0x${bytesToHex(concatBytes(r, s, Uint8Array.of(27 + parity)))}`
+    sign: async (digest) => {
+      const signed = secp256k1.signMessageHashRecoverableCompact(secret, digest)
+      if (typeof signed === 'string') throw new Error('the signature could not be made')
+      return `0x${bytesToHex(concatBytes(signed.signature, Uint8Array.of(27 + signed.recoveryId)))}`
     },
   }
 }

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { openKey, type SigningKey } from '../../../daemon/ports/chain/key.ts'
+import { openKey, type Signer } from '../../../daemon/ports/chain/key.ts'
 import { buyer, requirement } from '../../../fixtures/payments/vectors.ts'
 import { acceptsV2, paymentRequired } from '../../api/endpoint/x402.ts'
 import { checksumAddress, toWallet } from '../../core/hex.ts'
@@ -9,33 +9,33 @@ import { chooseOffer } from '../pay.ts'
 import { proofOf } from './proofs.ts'
 
 const resourceUrl = 'http://127.0.0.1:4020/v1/discover'
-let seller: SigningKey
-let stranger: SigningKey
+let seller: Signer
+let stranger: Signer
 beforeAll(async () => {
   seller = await openKey('11'.repeat(32))
   stranger = await openKey('22'.repeat(32))
 })
 
-function offered(change: object = {}) {
+async function offered(change: object = {}) {
   const { scheme, network, asset, payTo, amount } = acceptsV2(requirement)
   const payload = {
     ...{ version: 1, resourceUrl, scheme, network, asset, payTo, amount, validUntil: 2_000_000_000 },
     ...change,
   }
-  const signature = seller.digest(offerDigest(payload))
+  const signature = await seller.sign(offerDigest(payload))
   return { format: 'eip712', acceptIndex: 0, payload, signature } as const
 }
 
-function receipted(by: SigningKey, change: object = {}) {
+async function receipted(by: Signer, change: object = {}) {
   const { network } = acceptsV2(requirement)
   const said = { network, resourceUrl, payer: checksumAddress(buyer.address), transaction: '0xabc' }
   const payload = { version: 1, issuedAt: 1_900_000_000, ...said, ...change }
-  const receipt = { format: 'eip712', payload, signature: by.digest(receiptDigest(payload)) } as const
+  const receipt = { format: 'eip712', payload, signature: await by.sign(receiptDigest(payload)) } as const
   return { [offerReceipt]: { info: { receipt } } }
 }
 
-function chosen(change: object) {
-  const headerExtensions = { [offerReceipt]: { info: { offers: [offered(change)] } } }
+async function chosen(change: object) {
+  const headerExtensions = { [offerReceipt]: { info: { offers: [await offered(change)] } } }
   const { body, header } = paymentRequired({
     ...requirement,
     ...{ resource: resourceUrl, description: '', mimeType: 'application/json', headerExtensions },
@@ -47,10 +47,10 @@ function chosen(change: object) {
 
 describe('a signed offer', () => {
   test('that says what the 402 says is paid, and kept', async () => {
-    const option = chosen({})
+    const option = await chosen({})
     if (!option.ok) throw new Error(option.message)
     const paid = await option.sign({ account: buyer, nonce: `0x${'0c'.repeat(32)}`, nowSeconds: 1_900_000_000 })
-    expect(paid.offer).toEqual(offered())
+    expect(paid.offer).toEqual(await offered())
   })
 
   test.each([
@@ -58,8 +58,8 @@ describe('a signed offer', () => {
     ['payee', { payTo: checksumAddress(toWallet(buyer.address)) }],
     ['asset', { asset: checksumAddress(toWallet(buyer.address)) }],
     ['network', { network: 'eip155:1' }],
-  ])('that names another %s than the 402 is not paid', (field, change) => {
-    expect(chosen(change)).toMatchObject({
+  ])('that names another %s than the 402 is not paid', async (field, change) => {
+    expect(await chosen(change)).toMatchObject({
       ok: false,
       reason: 'generations_disagree',
       message: `The 402 contradicts its signed offer in ${field}.`,
@@ -74,20 +74,23 @@ describe('a signed offer', () => {
 
 describe('a receipt', () => {
   test('of the signer of the offer is a proof', async () => {
-    const proof = await proofOf(offered(), buyer.address, receipted(seller))
+    const proof = await proofOf(await offered(), buyer.address, await receipted(seller))
     expect(proof).toMatchObject({ signer: checksumAddress(seller.address), receipt: { payload: { resourceUrl } } })
   })
 
   test('that did not come leaves the offer', async () => {
-    expect(await proofOf(offered(), buyer.address, undefined)).toMatchObject({ offer: offered(), receipt: null })
+    expect(await proofOf(await offered(), buyer.address, undefined)).toMatchObject({
+      offer: await offered(),
+      receipt: null,
+    })
   })
 
-  test.each<[string, () => object, RegExp]>([
+  test.each<[string, () => object | Promise<object>, RegExp]>([
     ['of another signer', () => receipted(stranger), /not signed by 0x/],
     ['of another payer', () => receipted(seller, { payer: seller.address }), /another payer than 0x/],
     ['for another resource', () => receipted(seller, { resourceUrl: 'http://127.0.0.1/v1/x' }), /another resource/],
     ['that is none', () => ({ [offerReceipt]: { info: { receipt: { format: 'jws' } } } }), /unreadable/],
   ])('%s proves nothing', async (_, extensions, why) => {
-    await expect(proofOf(offered(), buyer.address, extensions())).rejects.toThrow(why)
+    await expect(proofOf(await offered(), buyer.address, await extensions())).rejects.toThrow(why)
   })
 })

@@ -3,11 +3,11 @@ import { domainSeparator } from '../../../../src/core/authorization.ts'
 import { type Hex, toWallet } from '../../../../src/core/hex.ts'
 import { usdc } from '../../../../src/core/money.ts'
 import type { EscrowAct, EscrowTerms } from '../escrow.ts'
+import { openKey } from '../key.ts'
 import { devAccounts, onTestChain, type TestChain } from './anvil/anvil.testkit.ts'
 import { AMOUNT, addressOf, DAY, deployEscrow, FEE, FUNDS, NET, payTo } from './contracts/escrow.testkit.ts'
 import { type EscrowParts, openEscrow } from './escrow.ts'
 import type { CallOrder, OrderOutcome, TxQueue } from './queue/queue.ts'
-import { openSigner } from './queue/signer.ts'
 import { decodeValues, encodeCall } from './rpc/abi.ts'
 
 const CHAIN_ID = 31_337
@@ -57,7 +57,7 @@ function plainReads({ client }: TestChain): EscrowParts['reads'] {
 const stage = onTestChain(async (chain) => {
   const { token, escrow } = await deployEscrow(chain)
   const key = devAccounts[5]?.getHdKey().privateKey
-  const payToKey = await openSigner(Buffer.from(key ?? []).toString('hex'))
+  const payToKey = await openKey(Buffer.from(key ?? []).toString('hex'))
   const address = toWallet(escrow.address)
   const domain = { name: 'USD Coin', version: '2', chainId: CHAIN_ID, verifyingContract: toWallet(token.address) }
   const open = (from: Hex) => {

@@ -6,9 +6,9 @@ import type { Hex, Wallet } from '../../../../src/core/hex.ts'
 import { usdc } from '../../../../src/core/money.ts'
 import { escrowStates } from '../../../../src/model/job.ts'
 import type { EscrowAct, EscrowDeal, EscrowEnd, EscrowPort, EscrowResult, EscrowState, EscrowTerms } from '../escrow.ts'
+import type { Signer } from '../key.ts'
 import { escrowId } from '../signature.ts'
 import type { OrderOutcome, TxQueue } from './queue/queue.ts'
-import type { KeySigner } from './queue/signer.ts'
 import type { Reads } from './reads.ts'
 import { type AbiMethod, type AbiType, encodeCall, encodeValues, method, topicOf } from './rpc/abi.ts'
 import { RpcUnavailableError } from './rpc/values.ts'
@@ -53,7 +53,7 @@ export type EscrowParts = {
   /** EIP-712 domain separator of the token. */
   readonly separator: Uint8Array
   /** Key of `payTo`, which signs deposits. */
-  readonly payToKey: KeySigner
+  readonly payToKey: Signer
 }
 
 /** Opens the escrow of a connected chain. Writes go through the queue; reads come from the contract. */
@@ -86,7 +86,7 @@ async function deposit(parts: EscrowParts, terms: EscrowTerms): Promise<EscrowRe
   // The window depends only on the terms, so all attempts send the same bytes.
   const window = { validAfter: 0n, validBefore: terms.deadline }
   const value = terms.net + terms.fee
-  const signature = payToKey.digest(
+  const signature = await payToKey.sign(
     receiveDigest(separator, { from: payToKey.address, to: address, value, nonce, ...window }),
   )
   const values = [...wordsOf(terms), payToKey.address, window.validAfter, window.validBefore, signature] as const

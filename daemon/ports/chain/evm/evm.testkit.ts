@@ -9,12 +9,12 @@ import { openMemoryStore } from '../../../store/memory/open.testkit.ts'
 import type { Store } from '../../../store/port.ts'
 import type { ChainPort } from '../chain.ts'
 import type { ChainBench } from '../conformance/bench.testkit.ts'
+import { openKey, type Signer } from '../key.ts'
 import { accountAt, type TestChain } from './anvil/anvil.testkit.ts'
 import { contracts } from './contracts/artifacts.testkit.ts'
 import { chainGrants, openFaucet } from './faucet.ts'
 import { type EvmChain, type EvmDeployment, type EvmOptions, openEvmChain } from './open.ts'
 import { queueCollections } from './queue/rows.ts'
-import { type KeySigner, openSigner } from './queue/signer.ts'
 
 /* The port over a real EVM: contracts and keys of its own for each bench. */
 
@@ -30,7 +30,7 @@ export type EvmBench = ChainBench & {
   chain: EvmChain
   readonly store: Store
   readonly deployment: EvmDeployment
-  readonly keys: { readonly gas: KeySigner; readonly payTo: KeySigner }
+  readonly keys: { readonly gas: Signer; readonly payTo: Signer }
   readonly rpc: (method: string, ...params: readonly unknown[]) => Promise<unknown>
   /** Over a chain whose money is real: as a market of the tests takes it, which gives test money. */
   readonly asTest: () => ChainPort
@@ -86,8 +86,8 @@ export async function openEvmBench(testChain: TestChain, given: Given = {}): Pro
   return bench
 }
 
-async function newSigner(): Promise<KeySigner> {
-  return openSigner(Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('hex'))
+async function newSigner(): Promise<Signer> {
+  return openKey(Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('hex'))
 }
 
 function rpcOf(url: string): EvmBench['rpc'] {

@@ -11,13 +11,13 @@ import { compact } from '../../../../src/core/record.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../../src/core/time.ts'
 import type { Store } from '../../../store/port.ts'
 import { type ChainEvent, type ChainMode, type ChainPort, isTestMoney } from '../chain.ts'
+import type { Signer } from '../key.ts'
 import { openDigests } from '../signature.ts'
 import { type EscrowParts, openEscrow } from './escrow.ts'
 import { openFaucet } from './faucet.ts'
 import type { QueueEvent, QueueOptions, QueueStep, QueueTimings } from './queue/core.ts'
 import { openTxQueue } from './queue/open.ts'
 import { QueueRefused, type TxQueue } from './queue/queue.ts'
-import type { KeySigner } from './queue/signer.ts'
 import { openReads } from './reads.ts'
 import { openRegistries } from './registries.ts'
 import { openRpc, type Rpc, type RpcObserver } from './rpc/rpc.ts'
@@ -70,7 +70,7 @@ export type EvmOptions = {
   readonly deployment: EvmDeployment
   readonly payTo: Wallet
   /** Without `payTo`, payouts wait for the operator. */
-  readonly keys: { readonly gas: KeySigner; readonly payTo?: KeySigner }
+  readonly keys: { readonly gas: Signer; readonly payTo?: Signer }
   readonly settings?: Partial<EvmSettings>
   readonly wall: () => number
   readonly adopts?: QueueOptions['adopts']
@@ -182,7 +182,7 @@ async function openOver(rpc: Rpc, options: EvmOptions, domain: TokenDomain): Pro
   }
 }
 
-type EscrowMeans = Omit<EscrowParts, 'address' | 'payToKey'> & { readonly payToKey: KeySigner | undefined }
+type EscrowMeans = Omit<EscrowParts, 'address' | 'payToKey'> & { readonly payToKey: Signer | undefined }
 
 /** The escrow of this chain; absent without a contract or the `payTo` key. */
 function escrowOf({ escrow: address }: EvmDeployment, { payToKey, ...means }: EscrowMeans): Pick<ChainPort, 'escrow'> {

@@ -13,13 +13,13 @@ import type {
   TransferResult,
   VerifyResult,
 } from '../chain.ts'
+import type { Signer } from '../key.ts'
 import { payoutNonce } from '../signature.ts'
 import { batchCall, batchResults, transferCall } from './queue/calldata.ts'
 import type { QueueOptions } from './queue/core.ts'
 import { MAX_SIGNATURE_BYTES } from './queue/enter.ts'
 import { failureOf } from './queue/outcome.ts'
 import type { TxQueue } from './queue/queue.ts'
-import type { KeySigner } from './queue/signer.ts'
 import { CallReverted, type Reads } from './reads.ts'
 import { decodeValues, encodeCall } from './rpc/abi.ts'
 import { RpcUnavailableError } from './rpc/values.ts'
@@ -58,7 +58,7 @@ export type SettlementParts = {
   readonly batch: QueueOptions['batch']
   readonly asset: Wallet
   readonly payTo: Wallet
-  readonly payToKey: KeySigner | undefined
+  readonly payToKey: Signer | undefined
   /** Sender of simulations. */
   readonly sender: Wallet
   readonly digestOf: (authorization: Authorization) => Uint8Array
@@ -184,7 +184,7 @@ async function pay(parts: SettlementParts, { id, to, amount }: PayoutOrder): Pro
   if (!payToKey) return { ok: false, failure: 'unavailable' }
   const window = { validAfter: 0n, validBefore: MAX_UINT256 }
   const authorization: Authorization = { from, to, value: amount, ...window, nonce: payoutNonce(id) }
-  const signature = payToKey.digest(digestOf(authorization))
+  const signature = await payToKey.sign(digestOf(authorization))
   const result = await queue.settle({ authorization, signature, priority: 'payout', until: 'confirmed' })
   if (result.ok) return result
   if (result.failure === 'authorization_used' || result.failure === 'authorization_cancelled') {

@@ -4,6 +4,7 @@ import { transferCall, transfersCall } from './calldata.ts'
 import { type Core, noteError, type OpenTx, pass, type QueueWork, type TransferWork } from './core.ts'
 import type { Fees } from './fees.ts'
 import { type ChainItem, type ChainTxRow, chainSigners, chainTransfers, chainTxs } from './rows.ts'
+import { type SignedTx, signTransaction } from './signer.ts'
 import { ALONE_GAS, batchedCalls, batchGas, ITEM_GAS } from './simulate.ts'
 
 export type Payload = { readonly to: Wallet; readonly data: Hex; readonly gas: number }
@@ -24,9 +25,8 @@ export function transferPayload(core: Core, works: readonly TransferWork[]): Pay
 
 /** Takes the next nonce, signs a transaction, and stores it in one durable write, before it is sent. */
 export async function assign(core: Core, { works, payload, fees }: Parcel): Promise<OpenTx> {
-  const { store, signer, chainId, wall } = core.options
-  const nonce = core.nextNonce
-  const { raw, hash } = signer.transaction({ chainId, nonce, ...payload, ...fees })
+  const { store, signer, wall } = core.options
+  const { nonce, raw, hash } = await signedNext(core, { payload, fees })
   const transfers = works.filter((work) => work.kind === 'transfer')
   const call = works.find((work) => work.kind === 'call')
   const draft: Draft<ChainTxRow> = {
@@ -64,6 +64,16 @@ export async function assign(core: Core, { works, payload, fees }: Parcel): Prom
   })
   await pass(core, 'after_store')
   return tx
+}
+
+/** Signs with the next nonce; again if the nonce was given up while the signer worked. */
+async function signedNext(core: Core, { payload, fees }: Omit<Parcel, 'works'>): Promise<SignedTx & { nonce: number }> {
+  const { signer, chainId } = core.options
+  for (;;) {
+    const nonce = core.nextNonce
+    const signed = await signTransaction(signer, { chainId, nonce, ...payload, ...fees })
+    if (nonce === core.nextNonce) return { nonce, ...signed }
+  }
 }
 
 async function takeNonce(t: Tx, signer: Wallet, nonce: number): Promise<void> {

@@ -2,13 +2,13 @@ import type { Authorization } from '../../../../../src/core/authorization.ts'
 import type { Hex, Wallet } from '../../../../../src/core/hex.ts'
 import type { Store } from '../../../../store/port.ts'
 import type { ChainEvent, Reversal, SettleResult } from '../../chain.ts'
+import type { Signer } from '../../key.ts'
 import type { Rpc } from '../rpc/rpc.ts'
 import type { BlockTag, Tags } from '../rpc/tags.ts'
 import type { Head } from '../rpc/values.ts'
 import type { BatchKind } from './calldata.ts'
 import type { CallOrder, OrderOutcome, QueueStatus, TransferOrder } from './queue.ts'
 import type { ChainTransferRow, ChainTxRow } from './rows.ts'
-import type { KeySigner } from './signer.ts'
 
 /** Wakes one waiting caller. If nobody waits, the next `wait` resolves immediately. */
 type QueueSignal = {
@@ -71,7 +71,7 @@ export type QueueTimings = {
 export type QueueOptions = {
   readonly store: Store
   readonly rpc: Rpc
-  readonly signer: KeySigner
+  readonly signer: Signer
   readonly chainId: number
   readonly token: Wallet
   readonly digestOf: (authorization: Authorization) => Uint8Array

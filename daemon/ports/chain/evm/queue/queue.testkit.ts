@@ -10,6 +10,7 @@ import { type Authorization, authorizationTypes, domainSeparator } from '../../.
 import { type Hex, toWallet, type Wallet } from '../../../../../src/core/hex.ts'
 import { openLowdbStore } from '../../../../store/lowdb/open.ts'
 import type { Store } from '../../../../store/port.ts'
+import { openKey } from '../../key.ts'
 import { openDigests } from '../../signature.ts'
 import { accountAt, type Contract, startTestChain, type TestChain } from '../anvil/anvil.testkit.ts'
 import { contracts } from '../contracts/artifacts.testkit.ts'
@@ -18,7 +19,6 @@ import type { QueueOptions } from './core.ts'
 import { openTxQueue } from './open.ts'
 import type { TxQueue } from './queue.ts'
 import { queueCollections } from './rows.ts'
-import { openSigner } from './signer.ts'
 
 /* A queue over a real chain, reached through a proxy that fails on demand. */
 
@@ -204,7 +204,7 @@ export async function openQueue(stage: Stage, { store, key, urls, change, timing
   const queue = openTxQueue({
     store,
     rpc,
-    signer: await openSigner(key.key),
+    signer: await openKey(key.key),
     chainId: CHAIN_ID,
     token: toWallet(stage.token.address),
     digestOf: openDigests(domainSeparator(stage.domain)),

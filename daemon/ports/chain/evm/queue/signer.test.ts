@@ -3,7 +3,8 @@ import { recoverAddress } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { expect, test } from 'vitest'
 import { type Hex, toWallet } from '../../../../../src/core/hex.ts'
-import { openSigner } from './signer.ts'
+import { openKey } from '../../key.ts'
+import { signTransaction } from './signer.ts'
 
 // @slow thousands of signatures
 
@@ -31,7 +32,7 @@ test('signed bytes are those of an independent implementation', async () => {
     fc.asyncProperty(key, transaction, async (secret, { tip, maxFee, ...rest }) => {
       fc.pre(tip <= maxFee)
       const account = privateKeyToAccount(secret)
-      const signer = await openSigner(secret)
+      const signer = await openKey(secret)
       expect(signer.address).toBe(toWallet(account.address))
       const fees = { maxPriorityFeePerGas: tip, maxFeePerGas: maxFee }
       const { gas, data, to, chainId, nonce } = rest
@@ -44,7 +45,7 @@ test('signed bytes are those of an independent implementation', async () => {
         gas: BigInt(gas),
         ...fees,
       })
-      expect(signer.transaction({ ...rest, tip, maxFee }).raw).toBe(expected)
+      expect((await signTransaction(signer, { ...rest, tip, maxFee })).raw).toBe(expected)
     }),
     { numRuns: 60 },
   )
@@ -53,8 +54,8 @@ test('signed bytes are those of an independent implementation', async () => {
 test('a digest is signed so that the wallet is recovered', async () => {
   await fc.assert(
     fc.asyncProperty(key, fc.uint8Array({ minLength: 32, maxLength: 32 }), async (secret, hash) => {
-      const signer = await openSigner(secret)
-      const address = await recoverAddress({ hash: hexOf(hash), signature: signer.digest(hash) })
+      const signer = await openKey(secret)
+      const address = await recoverAddress({ hash: hexOf(hash), signature: await signer.sign(hash) })
       expect(toWallet(address)).toBe(signer.address)
     }),
     { numRuns: 20 },
@@ -64,7 +65,7 @@ test('a digest is signed so that the wallet is recovered', async () => {
 test.each(['', '0x', 'zz'.repeat(32), '00'.repeat(32), 'ff'.repeat(32), '11'.repeat(31)])(
   'what is no key is refused without repeating it: %s',
   async (text) => {
-    const opened = openSigner(text)
+    const opened = openKey(text)
     await expect(opened).rejects.toThrow(RangeError)
     if (text) await expect(opened).rejects.not.toThrow(text)
   },

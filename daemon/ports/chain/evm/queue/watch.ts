@@ -10,6 +10,7 @@ import { requeue } from './outcome.ts'
 import { receiptIn } from './receipt.ts'
 import { restore } from './reversal.ts'
 import { type ChainTxRow, chainSigners, chainTxs } from './rows.ts'
+import { signTransaction } from './signer.ts'
 import { watchReversed } from './watched.ts'
 
 /** Gives up a nonce that another program used. Requeues the nonce's orders, which still move money only once. */
@@ -84,7 +85,7 @@ async function replace(core: Core, tx: OpenTx): Promise<boolean> {
   const fees = raisedFees({ maxFee: last.max_fee, tip: last.tip }, market, maxFee)
   if (!fees) return false
   const { nonce, to, data, gas } = row
-  const signed = signer.transaction({ chainId, nonce, to, data, gas, ...fees })
+  const signed = await signTransaction(signer, { chainId, nonce, to, data, gas, ...fees })
   const send = { ...signed, max_fee: fees.maxFee, tip: fees.tip, at: wall() }
   tx.row = await store.tx((t) =>
     t.table(chainTxs).update(row.id, row.version, { sends: [...row.sends, send], updated_at: wall() }),

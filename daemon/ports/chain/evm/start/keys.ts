@@ -4,7 +4,7 @@ import { bytesToHex } from '@noble/hashes/utils.js'
 import { AppError, errnoOf } from '../../../../../src/core/error.ts'
 import { makeFolder } from '../../../../../src/core/folder.ts'
 import type { Wallet } from '../../../../../src/core/hex.ts'
-import { type KeySigner, openSigner } from '../queue/signer.ts'
+import { openKey, type Signer } from '../../key.ts'
 
 const PRIVATE_MODE = 0o600
 const OTHERS = 0o077
@@ -17,7 +17,7 @@ const MAX_KEY_FILE_BYTES = 256
  * @param owner - the address that the key must have, if known
  * @throws AppError about the file, never its content
  */
-export async function keyIn(file: string, flag: string, owner?: Wallet): Promise<KeySigner> {
+export async function keyIn(file: string, flag: string, owner?: Wallet): Promise<Signer> {
   const refused = (why: string) => new AppError('invalid_request', `${flag} ${file} ${why}.`)
   const { mode, size } = await stat(file).catch((error: unknown) => {
     const key = owner === undefined ? 'give a file with a private key' : `put the key of ${owner} there`
@@ -28,7 +28,7 @@ export async function keyIn(file: string, flag: string, owner?: Wallet): Promise
   }
   if (size > MAX_KEY_FILE_BYTES) throw refused('must contain exactly one key')
   try {
-    return await openSigner(await readFile(file, 'utf8'))
+    return await openKey(await readFile(file, 'utf8'))
   } catch (error) {
     if (error instanceof RangeError) throw refused(`contains no key: ${error.message}`)
     throw error
@@ -36,7 +36,7 @@ export async function keyIn(file: string, flag: string, owner?: Wallet): Promise
 }
 
 /** A key of this installation, generated on first use. */
-export async function ownKey(folder: string, name: string, entropy: (bytes: number) => Uint8Array): Promise<KeySigner> {
+export async function ownKey(folder: string, name: string, entropy: (bytes: number) => Uint8Array): Promise<Signer> {
   makeFolder(folder)
   const file = join(folder, name)
   try {

@@ -12,13 +12,13 @@ import { StoreLocked } from '../../../../store/errors.ts'
 import type { Store } from '../../../../store/port.ts'
 import type { Log } from '../../../log.ts'
 import type { CatchUp, ChainMode } from '../../chain.ts'
+import type { Signer } from '../../key.ts'
 import { type Devnet, openDevnet } from '../anvil/devnet.ts'
 import { findAnvil } from '../anvil/find.ts'
 import { DEFAULT_INSTANT_LIMIT, type EvmChain, type EvmDeployment, openEvmChain } from '../open.ts'
 import { openTxQueue } from '../queue/open.ts'
 import { QueueRefused } from '../queue/queue.ts'
 import { receiptIn } from '../queue/receipt.ts'
-import type { KeySigner } from '../queue/signer.ts'
 import { openRpc, type Rpc } from '../rpc/rpc.ts'
 import { bigIn, numberIn, RpcUnavailableError } from '../rpc/values.ts'
 import { openForeignFacilitator } from '../through/facilitator.ts'
@@ -222,7 +222,7 @@ async function nodesOf({ mode, setup, dataDir, log }: EvmStart, home: ChainHomeR
   )
 }
 
-type Keys = { readonly gas: KeySigner; readonly payTo: KeySigner }
+type Keys = { readonly gas: Signer; readonly payTo: Signer }
 
 async function keysOf({ mode, setup, dataDir, entropy }: EvmStart, home: ChainHomeRow | undefined): Promise<Keys> {
   if (mode === 'devnet') {

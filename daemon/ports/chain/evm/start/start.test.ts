@@ -8,11 +8,12 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { circleUsdc, domainSeparator } from '../../../../../src/core/authorization.ts'
 import { toWallet, type Wallet } from '../../../../../src/core/hex.ts'
 import { openLog } from '../../../log.ts'
+import type { Signer } from '../../key.ts'
 import { anvilProgram } from '../anvil/anvil.testkit.ts'
 import { type Devnet, openDevnet } from '../anvil/devnet.ts'
 import { ask } from '../anvil/process.ts'
 import type { TxQueue } from '../queue/queue.ts'
-import type { KeySigner } from '../queue/signer.ts'
+import { signTransaction } from '../queue/signer.ts'
 import { openRpc, type Rpc } from '../rpc/rpc.ts'
 import { numberIn } from '../rpc/values.ts'
 import { checkBlock, checkClock, checkGas, checkKeys, checkNode, checkToken } from './checks.ts'
@@ -46,7 +47,7 @@ function rpcOf(url: string): Rpc {
 }
 
 /** Sends one after the other and waits for each; dies after so many. */
-function plainSender(rpc: Rpc, key: KeySigner, dieAfter = Number.POSITIVE_INFINITY): Pick<TxQueue, 'call'> {
+function plainSender(rpc: Rpc, key: Signer, dieAfter = Number.POSITIVE_INFINITY): Pick<TxQueue, 'call'> {
   let sent = 0
   let turn: Promise<unknown> = Promise.resolve()
   const send: TxQueue['call'] = async ({ to, data }) => {
@@ -54,7 +55,7 @@ function plainSender(rpc: Rpc, key: KeySigner, dieAfter = Number.POSITIVE_INFINI
     sent += 1
     const nonce = numberIn(await rpc.ask('eth_getTransactionCount', [key.address, 'latest']))
     const fees = { tip: 1_000_000_000n, maxFee: 100_000_000_000n, gas: 10_000_000 }
-    const { raw, hash } = key.transaction({ chainId: CHAIN_ID, nonce, to, data, ...fees })
+    const { raw, hash } = await signTransaction(key, { chainId: CHAIN_ID, nonce, to, data, ...fees })
     await rpc.send(raw)
     await expect.poll(() => rpc.ask('eth_getTransactionReceipt', [hash])).toMatchObject({ status: '0x1' })
     return { ok: true, transaction: hash, already: false, logs: [] }
