@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Fleet, openFleet, until } from '../../fixtures/kit/fleet.ts'
 import { hasPostgres, testServer } from '../../fixtures/kit/postgres.ts'
 import { openProvider } from '../../fixtures/kit/provider.ts'
+import { commandLineBuyer, publishedBuyer } from '../../fixtures/market/client-buyers.ts'
 import { priced } from '../../fixtures/market/escrow.ts'
 import type { Calls } from '../../fixtures/market/marketplace.ts'
 import { payFor, registered, stranger } from '../../fixtures/market/people.ts'
@@ -57,7 +58,9 @@ describe.skipIf(!hasPostgres())('three daemons behind a proxy', () => {
   })
 
   test('restart one after the other without an unanswered request, but for those that are told to come back', async () => {
-    const buyers = await openBuyers(market, BUYERS)
+    const own = await commandLineBuyer(fleet)
+    const published = [await publishedBuyer(fleet, 1), await publishedBuyer(fleet, 2)]
+    const buyers = await openBuyers(market, BUYERS, [...published, own.buy])
     for (let n = 0; n < COUNT; n += 1) {
       await buyers.more(BETWEEN)
       await fleet.stop(n)
@@ -65,6 +68,7 @@ describe.skipIf(!hasPostgres())('three daemons behind a proxy', () => {
       await buyers.more(BETWEEN)
     }
     await buyers.end()
+    await own.close()
     all.push(...buyers.jobs)
     expect(buyers.refusals.filter(({ headers }) => headers.get('retry-after') === null)).toEqual([])
     await expectAll(fleet, all)

@@ -2,6 +2,8 @@ import { request } from 'node:http'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { openUser, type User } from '../../fixtures/kit/user.ts'
 
+// @slow a public instance is set up and asked
+
 /* The real daemon in a process of its own, asked as a proxy would ask it. */
 
 let user: User

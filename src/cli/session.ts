@@ -2,7 +2,7 @@ import type { WireAnswer } from '../api/index.ts'
 import type { Asked, Callable, OpenName } from '../client/asked.ts'
 import { type Opens, readAnswer, type Words, wordsOf } from '../client/call.ts'
 import { endpoints } from '../client/endpoints.ts'
-import { errorOf, type RawAnswer, requestOf } from '../client/exchange.ts'
+import { errorOf, patient, type RawAnswer, requestOf } from '../client/exchange.ts'
 import type { Places } from '../client/paths.ts'
 import type { Budget } from '../client/spending/budget.ts'
 import type { Spender } from '../client/spending/gate.ts'
@@ -105,7 +105,9 @@ export async function openSession(host: SessionHost): Promise<Session> {
     headers,
     ...compact({ timeoutMs, fingerprint, inTheClear, connections: host.connections }),
   })
-  const plain = await debuggedAs(host, sender, headers)
+  const shown = await debuggedAs(host, sender, headers)
+  // Who keeps connections asks again and again, and shows what is so now.
+  const plain = host.connections ? shown : patient(shown, host.system.sleep)
   let sure: Promise<void> | undefined
   const transport: Transport = async (request) => {
     if (host.globals.dryRun && request.method !== 'GET') throw new DryRun(heldBack(target, request))

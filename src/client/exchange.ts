@@ -12,6 +12,12 @@ export const MAX_PRICE_HEADER = 'x-max-price'
 /** Timeout of a paid request. It is long, since the seller does the work before the payment is settled. */
 export const PAID_ANSWER_MS = (paymentWindows.last.maxTimeoutSeconds + 30) * 1_000
 
+const UNAVAILABLE = 503
+const S_MS = 1_000
+/** Longest `Retry-After` that is waited for, in seconds, and how often. */
+const AGAIN_AFTER_MAX_S = 2
+const AGAIN_MAX = 10
+
 /** A response with any status, whose body is not validated. */
 export type RawAnswer = {
   readonly status: number
@@ -33,6 +39,27 @@ export async function requestOf({ query, file, body, path, ...call }: Words) {
     ...(form ? { body: form.body } : {}),
   }
   return { request, form }
+}
+
+type Sleep = (ms: number, signal?: AbortSignal) => Promise<void>
+
+/**
+ * Sends a request again if a 503 asks for it in a moment, as while a daemon restarts: reads, and writes with an
+ * idempotency key. The last 503 is returned.
+ */
+export function patient(transport: Transport, sleep: Sleep): Transport {
+  return async (request) => {
+    const names = Object.keys(request.headers ?? {}).map((name) => name.toLowerCase())
+    const isSafe = request.method === 'GET' || (names.includes('idempotency-key') && typeof request.body !== 'object')
+    for (let again = 0; ; again += 1) {
+      const answer = await transport(request)
+      const afterS = Number(answer.headers['retry-after'])
+      if (answer.status !== UNAVAILABLE || !isSafe || !(afterS <= AGAIN_AFTER_MAX_S) || again === AGAIN_MAX)
+        return answer
+      await answer.bytes()
+      await sleep(afterS * S_MS, request.signal)
+    }
+  }
 }
 
 /** Sends a request once. A response that is not JSON becomes text. @throws TransportError without a response */

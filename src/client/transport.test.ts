@@ -1,6 +1,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
+import { patient } from './exchange.ts'
 import { createTransport, type InTheClear, keepConnections, readOnTheWay, type TransportOptions } from './transport.ts'
 
 const servers: Server[] = []
@@ -201,5 +202,39 @@ describe('kept connections', () => {
     const { ask, requests } = await numbered(() => 'hang up')
     await expect(ask('GET')).rejects.toThrow('the connection was lost')
     expect(requests()).toBe(1)
+  })
+})
+
+describe('a request that a 503 asks to repeat', () => {
+  const sleeps: number[] = []
+  const sleep = async (ms: number) => void sleeps.push(ms)
+  const busy = (times: number, retryAfter: string) => {
+    let asked = 0
+    return to((_request, response) => {
+      asked += 1
+      response.writeHead(asked > times ? 200 : 503, asked > times ? {} : { 'Retry-After': retryAfter })
+      response.end(String(asked))
+    })
+  }
+  const keyed = { 'Idempotency-Key': 'one' }
+
+  it.each([
+    ['a read', { method: 'GET' as const }, '4'],
+    ['a write with a key', { method: 'POST' as const, headers: keyed, body: '{}' }, '4'],
+    ['a write without one', { method: 'POST' as const, body: '{}' }, '1'],
+  ])('%s', async (_name, request, answered) => {
+    const answer = await patient(await busy(3, '1'), sleep)({ path: '/', ...request })
+    expect(await answer.text()).toBe(answered)
+  })
+
+  it('waits as long as it says, and not for long', async () => {
+    sleeps.length = 0
+    const request = { method: 'GET', path: '/' } as const
+    await patient(await busy(2, '2'), sleep)(request)
+    expect(sleeps).toEqual([2_000, 2_000])
+    for (const later of ['3', 'Fri, 27 Nov 2026 21:00:00 GMT'])
+      expect(await (await patient(await busy(2, later), sleep)(request)).text()).toBe('1')
+    const answer = await patient(await busy(100, '1'), sleep)(request)
+    expect([answer.status, await answer.text()]).toEqual([503, '11'])
   })
 })
