@@ -72,7 +72,8 @@ async function laneRates(server: TestServer): Promise<Measured[]> {
   return rows
 }
 
-let purchases = 0
+/** Above those that a store was filled with. */
+let purchases = 100_000_000
 /** Number of a purchase that nobody has made. */
 function next(): number {
   purchases += 1
@@ -89,12 +90,12 @@ async function insert(session: Connection | undefined): Promise<void> {
 }
 
 /** A body may run twice, so it does not draw the number itself. */
-async function buy(store: PgStore | undefined): Promise<void> {
+export async function buy(store: PgStore | undefined): Promise<void> {
   const n = next()
   await store?.tx((t) => purchase(t, n))
 }
 
-async function lanes(address: PgAddress, count: number): Promise<PgStore[]> {
+export async function lanes(address: PgAddress, count: number): Promise<PgStore[]> {
   const stores: PgStore[] = []
   const onFatal = (error: Error): never => {
     throw error
@@ -107,7 +108,7 @@ async function lanes(address: PgAddress, count: number): Promise<PgStore[]> {
 }
 
 /** How often a second all writers together do something, each again as soon as it is done. */
-async function rate(writers: number, act: (writer: number) => Promise<unknown> | undefined): Promise<number> {
+export async function rate(writers: number, act: (writer: number) => Promise<unknown> | undefined): Promise<number> {
   const started = performance.now()
   let done = 0
   await Promise.all(

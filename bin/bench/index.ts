@@ -1,11 +1,13 @@
 // `npm run bench [-- section …]`: the budgets of the design as ratios, each measured in this run.
-// `npm run bench -- growth --purchases N --json`: what a store costs that has made so many, in one line.
+// `npm run bench -- growth --purchases N --json`: what a store costs that has made so many, in one line; with
+// `--database` the same of a store in PostgreSQL.
 
 import { cpus, loadavg } from 'node:os'
 import { parseArgs } from 'node:util'
 import { catalog } from './catalog.ts'
 import { cockpit } from './cockpit.ts'
 import { database } from './database.ts'
+import { databaseGrowth } from './database-growth.ts'
 import { growth } from './growth.ts'
 import { hostile } from './hostile.ts'
 import { http } from './http.ts'
@@ -29,13 +31,13 @@ const sections: Readonly<Record<string, () => Promise<readonly Measured[]>>> = {
 const DEFAULT_PURCHASES = 10_000
 
 const { values, positionals: names } = parseArgs({
-  options: { json: { type: 'boolean' }, purchases: { type: 'string' } },
+  options: { json: { type: 'boolean' }, database: { type: 'boolean' }, purchases: { type: 'string' } },
   allowPositionals: true,
 })
 if (names.includes('growth')) {
   const purchases = Number(values.purchases ?? DEFAULT_PURCHASES)
   if (!Number.isInteger(purchases) || purchases < 1) throw new Error('--purchases: a whole number from 1')
-  console.log(JSON.stringify(await growth(purchases)))
+  console.log(JSON.stringify(await (values.database ? databaseGrowth : growth)(purchases)))
   process.exit()
 }
 const unknown = names.filter((name) => sections[name] === undefined)
