@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { runnable } from './fixtures/kit/outside.ts'
 import { reportOf } from './fixtures/kit/report.ts'
-import { commitNumber, partOf, type TestFile, testFiles } from './fixtures/kit/rings.ts'
+import { commitNumber, partOf, parts, type TestFile, testFiles } from './fixtures/kit/rings.ts'
 import { breaking } from './fixtures/mutations/broken.ts'
 
 /**
@@ -28,20 +28,28 @@ const commit = commitNumber(root)
 const near = files.filter(({ ring }) => ring === 'first')
 const rest = files.filter(({ ring }) => ring === 'rest')
 const deep = files.filter(({ ring }) => ring === 'deep')
+const slow = rest.filter(({ isSlow }) => isSlow)
+const quick = rest.filter(({ isSlow }) => !isSlow)
 const matching = (pattern: RegExp) => files.filter(({ path }) => pattern.test(path))
 /** Which files a command runs, by its `--mode`; all of them where files are named. */
 const chosen: Readonly<Record<string, () => readonly TestFile[]>> = {
   first: () => near,
-  rest: () => [...rest, ...partOf(deep, commit)],
-  all: () => [...near, ...rest, ...partOf(deep, commit)],
+  rest: () => [...rest, ...partOf(deep, commit, parts.deep)],
+  turn: () => [...quick, ...partOf(slow, commit, parts.slow), ...partOf(deep, commit, parts.deep)],
+  all: () => [...near, ...rest, ...partOf(deep, commit, parts.deep)],
   deep: () => files.filter(({ ring, isSampled }) => ring === 'deep' || isSampled),
-  devnet: () => [...matching(onDevnet), ...partOf(matching(deepOnDevnet), commit)],
+  devnet: () => [...matching(onDevnet), ...partOf(matching(deepOnDevnet), commit, parts.deep)],
+  'devnet-turn': () => [
+    ...partOf(matching(onDevnet), commit, parts.slow),
+    ...partOf(matching(deepOnDevnet), commit, parts.deep),
+  ],
   postgres: () => matching(onPostgres),
   // The long histories of commerce run by `npm run test:postgres` alone.
-  'postgres-part': () =>
+  'postgres-turn': () =>
     partOf(
       matching(onPostgres).filter(({ path }) => !path.endsWith('/commerce.test.ts')),
       commit,
+      parts.slow,
     ),
   'devnet-deep': () => matching(deepOnDevnet),
 }
@@ -57,6 +65,7 @@ class DeepFirst extends BaseSequencer {
 
 export default defineConfig(({ mode }) => {
   const isOnPostgres = mode.startsWith('postgres')
+  const isRest = mode === 'rest' || mode === 'turn'
   const taken = runnable(root, (chosen[mode] ?? (() => files))())
   // What is long leaves much behind; a chain is one for each file.
   const isIsolated = ({ isApart, ring }: TestFile) => isApart || ring === 'deep' || /^(devnet|postgres)/.test(mode)
@@ -106,8 +115,8 @@ export default defineConfig(({ mode }) => {
       },
       pool: 'forks',
       // Programs of others are waited for more than they work.
-      maxWorkers: mode === 'rest' ? 4 : 3,
-      ...(mode === 'rest' ? { sequence: { sequencer: DeepFirst } } : {}),
+      maxWorkers: isRest ? 4 : 3,
+      ...(isRest ? { sequence: { sequencer: DeepFirst } } : {}),
       // Slow machines are waited for; nothing here measures time.
       testTimeout: 600_000,
       expect: { poll: { timeout: 120_000 } },

@@ -7,6 +7,8 @@ import { type Column, printRows } from '../src/cli/output.ts'
 import { harmless, widthOf } from '../src/text/text.ts'
 import { entries } from './index.ts'
 
+// @slow every list is printed in many widths
+
 /* Every table of every command, with the names that strangers give to things, on terminals of every width. */
 
 beforeAll(openExamples)

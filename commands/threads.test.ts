@@ -7,6 +7,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openUserAtMarket, type User } from '../fixtures/kit/user.ts'
 
+// @slow conversations by the command line
+
 /* Two people who agree on a price, or do not, at a real, detached daemon; and who rules between them. */
 
 let user: User

@@ -8,6 +8,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { PROGRAM } from '../../fixtures/kit/program.ts'
 import { openTerminal, type Terminal, tmuxVersion } from '../../src/tui/tmux.testkit.ts'
 
+// @slow three shells complete every command
+
 /*
  * The built program under the Tab key of real shells, in a real terminal. A shell that is not there is left out by
  * name; with SOUK_REQUIRE_TOOLS=1 only PowerShell may be missing.

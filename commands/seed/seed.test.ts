@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openUser, type User } from '../../fixtures/kit/user.ts'
 
+// @slow markets are filled by the command line
+
 let user: User
 beforeAll(async () => {
   user = await openUser()

@@ -9,6 +9,8 @@ import { MAX_CONNECTIONS, MAX_CONNECTIONS_OF_ADDRESS } from './limits.ts'
 import { openPeers } from './peers.ts'
 import { sendReply } from './send.ts'
 
+// @slow as many connections as may be open
+
 const UNFINISHED = 'POST /v1/reputation/batch HTTP/1.1\r\nHost: localhost:PORT\r\nContent-Length: 100\r\n\r\n'
 const open = new Set<Socket>()
 

@@ -3,6 +3,8 @@ import { type Marketplace, openMarketplace } from '../../fixtures/market/marketp
 import { registered } from '../../fixtures/market/people.ts'
 import { MAX_FACILITATED, MAX_READS, MAX_WRITES } from './rate-limit.ts'
 
+// @slow many callers, each up to its bound
+
 let market: Marketplace
 beforeAll(async () => {
   market = await openMarketplace()

@@ -9,6 +9,8 @@ import { realDisk } from '../store/disk.ts'
 import { DEFAULT_RESERVE_BYTES } from '../store/lowdb/space.ts'
 import { MAX_FORM_FIELD_BYTES, MAX_FORM_FIELDS } from './limits.ts'
 
+// @slow files as large as they may be
+
 let market: Marketplace
 let provider: Person
 beforeAll(async () => {

@@ -13,6 +13,8 @@ import { participants } from '../kernel/rows.ts'
 import { commit } from '../store/draw.ts'
 import type { Tx } from '../store/port.ts'
 
+// @slow random histories of a whole market
+
 /* `npm run soak -- commerce` lets 2,000 sequences happen under a new seed. */
 
 /** A chain of its own takes seven times as long for each. */

@@ -3,6 +3,8 @@ import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Marketplace, openMarketplace } from '../../fixtures/market/marketplace.ts'
 
+// @slow every endpoint is asked in many wrong ways
+
 /* What browsers, caches and shared HTTP libraries expect of any server. */
 
 let market: Marketplace

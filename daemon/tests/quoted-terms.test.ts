@@ -12,6 +12,8 @@ import { type JobRow, jobs } from '../features/jobs/rows.ts'
 import { QUOTE_WINDOW_MS } from '../features/listings/quote-window.ts'
 import { subscriptions } from '../features/subscriptions/rows.ts'
 
+// @slow everything that can change between an offer and its payment
+
 /* A provider that edits between the quote and the payment: what was quoted is what is bought, on every path. */
 
 let requests: Requests

@@ -23,6 +23,8 @@ import { chainTransfers } from '../ports/chain/evm/queue/rows.ts'
 import { type ForeignAsk, foreignTimings, openForeignFacilitator } from '../ports/chain/evm/through/facilitator.ts'
 import { settledThrough } from '../ports/chain/evm/through/settle.ts'
 
+// @slow payments through a facilitator, on a real chain
+
 const PRICE = 10_000n
 const RICH = '0x56bc75e2d63100000'
 const body = { data: 'mine' }

@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openUser, type User } from '../../fixtures/kit/user.ts'
 
+// @slow starts that meet one another
+
 /* What is asked of a start that a daemon or its data have otherwise: refused in one sentence, never passed over. */
 
 let user: User

@@ -11,6 +11,8 @@ import { joinCast, type Opened } from './cast.ts'
 import type { Stage } from './hand.ts'
 import { trigger, triggers } from './situations/run.ts'
 
+// @slow every situation of the demo market is played
+
 // @story each event is made after those that it needs
 
 let folder: string

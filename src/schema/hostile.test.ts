@@ -4,6 +4,8 @@ import { AppError } from '../core/error.ts'
 import { MAX_SUBSCHEMAS } from './limits.ts'
 import { compileInputSchema } from './schema.ts'
 
+// @slow schemas made to take long
+
 const object = (properties: object, more: object = {}) => ({ type: 'object', properties, ...more })
 const check = (schema: object, value: unknown) => compileInputSchema(schema).validate(value)
 const faults = (schema: object, value: unknown) => {

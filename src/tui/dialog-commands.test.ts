@@ -11,6 +11,8 @@ import { type DialogStage, hostOf, openStage, shownDialog } from './dialog-stage
 import { startDaemon } from './shell/commands.ts'
 import { fetchHealth } from './shell/queries.ts'
 
+// @slow every command that a dialog names is run
+
 let stage: DialogStage
 beforeAll(async () => {
   if (!existsSync(PROGRAM)) throw new Error('dist/ is not built: npm run build')

@@ -7,6 +7,8 @@ import { expect, it } from 'vitest'
 import { PROGRAM } from '../../fixtures/kit/program.ts'
 import { openTerminal, tmuxVersion } from './tmux.testkit.ts'
 
+// @slow a terminal with several instances
+
 /* One terminal, two marketplaces: from the one to the other and back, and out. */
 
 const exec = promisify(execFile)

@@ -7,6 +7,8 @@ import { attention, market, river } from './fixtures.testkit.ts'
 import { expectWhole, hostileMarket, shown } from './hostile.testkit.ts'
 import { screens } from './screens.ts'
 
+// @slow every screen with what an interface could send
+
 /* Whatever strangers call themselves, in a window of any size: nothing runs over, and nothing reaches the terminal. */
 
 let open: Opened | undefined

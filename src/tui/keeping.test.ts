@@ -9,6 +9,8 @@ import { skinOf } from './parts/contrast.ts'
 import { rebind } from './rebind.ts'
 import type { ProgramEnd, ProgramRunner } from './shell/screen.ts'
 
+// @slow every screen is saved in every form
+
 /* What is seen is kept and handed on: rows and frames to files, rows to programs, keys and colors of one's own. */
 
 let open: Opened | undefined

@@ -18,6 +18,8 @@ import { attentionWords } from '../nouns/attention.ts'
 import { type FakeLink, fakeLink, type Opened, type OpenOptions, openOn } from './cockpit.testkit.tsx'
 import type { Ui } from './shell/ui.ts'
 
+// @slow every kind of attention item, in a market of its own
+
 // @story one inbox, emptied by its own keys
 
 let folder: string

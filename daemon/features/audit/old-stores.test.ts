@@ -13,6 +13,8 @@ import { HOUR_MS } from '../../../src/core/time.ts'
 import { createDaemon, type Daemon, verifyData } from '../../index.ts'
 import { FORMAT } from '../../store/migrations.ts'
 
+// @slow stores of every earlier format
+
 // @story each store is opened, worked on and audited
 
 const STORES = join(import.meta.dirname, '../../../fixtures/old-stores')

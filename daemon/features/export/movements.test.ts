@@ -11,6 +11,8 @@ import { toWallet } from '../../../src/core/hex.ts'
 import { balanceOf } from '../ledger/post.ts'
 import { payouts } from '../payouts/rows.ts'
 
+// @slow a year of movements
+
 /* Statements are held against the books and the chain, after random histories over the interface. */
 
 type Row = Readonly<Record<string, string>> & { readonly reference: { readonly kind: string } }

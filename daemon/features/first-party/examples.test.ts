@@ -10,6 +10,8 @@ import { engineBoard } from '../../engines/engines.ts'
 import { firstPartyServices } from './index.ts'
 import type { FirstPartyService } from './service/service.ts'
 
+// @slow every service is bought with its own example
+
 /* Each function is bought with the very example that its listing shows, in a world where that example leads somewhere. */
 
 const FUNDS = '1.00'

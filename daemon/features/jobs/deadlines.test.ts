@@ -6,6 +6,8 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/core/time.ts'
 import { account } from '../ledger/legs.ts'
 import { jobWork } from './escrow-monitor.ts'
 
+// @slow every deadline of a job, in a market of its own
+
 /** The daemon falls while the time of the machine is moved. */
 const withItsOwnTime = onSandbox('a chain keeps the time of the world, and refuses a machine that is days ahead of it')
 let market: Escrow

@@ -6,6 +6,8 @@ import { changesOf } from '../../../fixtures/scenarios/watch.ts'
 import { MAX_DELIVERABLE_BYTES, MAX_DELIVERY_BODY_BYTES, MAX_JSON_VALUES } from '../../../src/core/limits.ts'
 import { deliveryWorker } from '../webhooks/worker.ts'
 
+// @slow deliverables as large as they may be
+
 let market: Escrow
 let buyer: Person
 const report = { type: 'object', properties: { words: { type: 'integer' } }, required: ['words'] }

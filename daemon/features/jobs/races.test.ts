@@ -9,6 +9,8 @@ import { account } from '../ledger/legs.ts'
 import { ledger } from '../ledger/rows.ts'
 import { jobWork } from './escrow-monitor.ts'
 
+// @slow every two acts at once
+
 /* Thirty-two callers at once on one job: one of them wins, and its money moves once. */
 
 const CALLERS = 32

@@ -10,6 +10,8 @@ import { commit } from '../../store/draw.ts'
 import { applyStep, lockJob } from './apply.ts'
 import { type JobEvent, type JobRole, jobMachine, jobRoles } from './machine.ts'
 
+// @slow every act in every state of a job
+
 let market: Escrow
 let buyer: Person
 beforeAll(async () => {

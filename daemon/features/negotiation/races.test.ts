@@ -6,6 +6,8 @@ import { jobs } from '../jobs/rows.ts'
 import { account } from '../ledger/legs.ts'
 import { ledger } from '../ledger/rows.ts'
 
+// @slow every two acts at once
+
 /* Thirty-two callers at once in one conversation: one price is paid at most, once, and it is the one that was accepted. */
 
 const CALLERS = 32

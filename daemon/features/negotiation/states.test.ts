@@ -8,6 +8,8 @@ import type { JobStatus } from '../../../src/model/job.ts'
 import { threadStatuses } from '../../../src/model/words.ts'
 import { deliveryWorker } from '../webhooks/worker.ts'
 
+// @slow every act in every state of a negotiation
+
 /* Every row of a conversation, in every state of it, by either side: what the table says, or a 409 that changes nothing. */
 
 let market: Escrow

@@ -12,6 +12,8 @@ import { openPayoutOf } from '../payouts/payouts.ts'
 import { bearers, coverLosses, dividedLoss, payAllWithheld, restore, reverse, withhold } from './reversed.ts'
 import { type PaymentRow, payments } from './rows.ts'
 
+// @slow every division of a loss
+
 const amount = fc.bigInt({ min: 0n, max: 10n ** 12n }).map(usdc)
 
 test('a loss is divided to the unit, in order, and takes from nobody more than is there', () => {

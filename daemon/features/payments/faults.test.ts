@@ -14,7 +14,7 @@ import { jobs } from '../jobs/rows.ts'
 import { account } from '../ledger/legs.ts'
 import { FULFIL_PATIENCE_MS } from './settle.ts'
 
-const PRICE = 10_000n
+const PRICE = 10_000n // @slow a fault at every step of every kind of sale
 
 let market: Marketplace
 afterEach(() => market.close())

@@ -15,6 +15,8 @@ import { jobs } from '../jobs/rows.ts'
 import { account } from '../ledger/legs.ts'
 import { idempotency, payments } from './rows.ts'
 
+// @slow every pair of payment and key
+
 /* One Idempotency-Key of one wallet buys once, whichever credential a retry shows (decisions §4 Retry). */
 
 const PRICE = 10_000n

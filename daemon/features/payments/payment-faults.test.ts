@@ -18,6 +18,8 @@ import type { SettleFailure, SettleRefusal } from '../../ports/chain/chain.ts'
 import { account } from '../ledger/legs.ts'
 import { payments } from './rows.ts'
 
+// @slow a fault at every step of a payment
+
 let market: Marketplace
 /** Settles first: 6 s must be left. */
 const first = { path: '/v1/discover', body: {} }

@@ -26,6 +26,8 @@ import { jobs } from '../jobs/rows.ts'
 import { account } from '../ledger/legs.ts'
 import { type LedgerRow, ledger } from '../ledger/rows.ts'
 
+// @slow every way to pay, by everybody who could
+
 const PRICE = 10_000n
 const body = { data: 'mine' }
 

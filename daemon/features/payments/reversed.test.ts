@@ -15,6 +15,8 @@ import { runPayouts } from '../payouts/payouts.ts'
 import { bearers, coverLosses, payAllWithheld } from './reversed.ts'
 import { type PaymentRow, payments } from './rows.ts'
 
+// @slow every kind of payment that a chain takes back
+
 let market: Marketplace
 /** Says that the chain undid a payment for good, and takes its money out of the wallet that got it. */
 let undo: (payment: PaymentRow) => Promise<void>

@@ -14,6 +14,8 @@ import { MAX_UNPAID_ATTEMPTS } from './release.ts'
 import { MAX_OPEN_PAYMENTS } from './reserve.ts'
 import { answers, payments } from './rows.ts'
 
+// @slow every paid endpoint is asked without a payment, many times
+
 /* What was asked for and not paid leaves nothing behind, and what was paid does not fill the memory. */
 
 const BIG = 'x'.repeat(200_000)

@@ -19,6 +19,8 @@ import { providerSettlement } from './provider-settlement.ts'
 import { payouts } from './rows.ts'
 import { splitterDistribute } from './splitter-distribute.ts'
 
+// @slow payouts over days of business time
+
 /* What was earned reaches who earned it, once, wherever the process dies. */
 
 const newWallet = () => `0x${randomBytes(20).toString('hex')}` as Wallet

@@ -17,6 +17,8 @@ import { postingNotifyRetries } from './posting-notify-retries.ts'
 import { insertPosting } from './routes.ts'
 import { fanouts, notices, optIns } from './rows.ts'
 
+// @slow endpoints that fail, over days of business time
+
 /* Who hears of new requests, how often, and what a daemon that dies in between leaves. */
 
 let requests: Requests

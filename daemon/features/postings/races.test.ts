@@ -11,6 +11,8 @@ import { ledger } from '../ledger/rows.ts'
 import { payments } from '../payments/rows.ts'
 import { mutexKey } from './rows.ts'
 
+// @slow every two acts at once
+
 /* Thirty-two callers at once on one request: one of them wins, its money moves once, and no other was used. */
 
 const CALLERS = 32

@@ -7,6 +7,8 @@ import { BID_PRICE, openRequests, type Requests, wanted } from '../../../fixture
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/core/time.ts'
 import { jobs } from '../jobs/rows.ts'
 
+// @slow a stop at every step of an award
+
 /* An award whose money moved while nobody could say so, and requests under a clock that is moved. */
 
 let requests: Requests

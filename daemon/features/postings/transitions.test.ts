@@ -13,6 +13,8 @@ import { stepBid, stepPosting } from './close.ts'
 import { bidMachine, bidRoles, postingMachine, postingRoles } from './machine.ts'
 import { bids, lockPosting } from './rows.ts'
 
+// @slow every act in every state of a request
+
 /* Every state, every event, every role: what the table has is done, all else is a 409 that changes no byte. */
 
 let requests: Requests

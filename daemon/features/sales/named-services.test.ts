@@ -3,6 +3,8 @@ import { type Marketplace, openMarketplace } from '../../../fixtures/market/mark
 import { type Person, registered } from '../../../fixtures/market/people.ts'
 import { type NamedService, namedSlugs } from '../../../src/model/service.ts'
 
+// @slow every service by its name, in a market of its own
+
 let market: Marketplace
 let carl: Person
 let ann: Person

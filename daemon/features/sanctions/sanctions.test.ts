@@ -25,6 +25,8 @@ import { openRefund, runPayouts } from '../payouts/payouts.ts'
 import { ofacSdnRefresh } from './ofac-sdn-refresh.ts'
 import { compliance } from './sanctions.ts'
 
+// @slow every act of somebody who is listed
+
 let folder: string
 let source: string
 let market: Marketplace

@@ -12,6 +12,8 @@ import { services } from '../listings/rows.ts'
 import { payments } from '../payments/rows.ts'
 import { payouts } from '../payouts/rows.ts'
 
+// @slow every kind of plan, over its periods
+
 /* What a subscription pays for is bought by key alone: no 402, no postings, and all else as with money. */
 
 let market: Plans

@@ -10,7 +10,7 @@ import { tally } from '../../kernel/tally.ts'
 import { subscriptionWork } from './due-work.ts'
 import { periodStart } from './periods.ts'
 
-let market: Plans
+let market: Plans // @slow periods over years of business time
 let hook: Provider
 let service: string
 let plan: string

@@ -10,6 +10,8 @@ import { chromium, hostilePages, openVictim } from './browser.testkit.ts'
 import { type BrowserEngine, openBrowsers } from './browser.ts'
 import type { BrowserPage } from './page.ts'
 
+// @slow pages made to hold a browser up
+
 /** A page goes on trying after it is loaded. */
 const LINGER_MS = 2_500
 const LOOK_MS = 100

@@ -8,6 +8,8 @@ import { splitSignature } from '../../../src/core/authorization.ts'
 import type { Hex } from '../../../src/core/hex.ts'
 import { openNativeRecovery, openRecover, openWasmRecovery, type Recover, type RecoverKey } from './signature.ts'
 
+// @slow thousands of signatures, right and wrong
+
 const native = openNativeRecovery()
 const wasm = await openWasmRecovery()
 const ways: readonly [string, RecoverKey | undefined][] = [

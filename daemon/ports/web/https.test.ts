@@ -14,6 +14,8 @@ import { type HopRequest, requestOnce } from './request.ts'
 import { failureOf, openSite, type Site } from './site.testkit.ts'
 import type { Web } from './web.ts'
 
+// @slow certificates of every kind are made and met
+
 /* Https runs on threads: the answer is that of the same request on this thread, and no other request is held up. */
 
 const HOST = 'site.test'

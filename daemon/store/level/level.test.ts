@@ -15,6 +15,8 @@ import type { AnyCollection } from '../port.ts'
 import { openLevelDb } from './db.ts'
 import { type LevelBase, openLevel } from './level.ts'
 
+// @slow random histories with every size of front
+
 async function opened(dir: string, under: readonly AnyCollection[]): Promise<LevelBase> {
   return openLevel(await openLevelDb(dir), { dir, shapes: under.map((collection) => shapeTable(collection)) })
 }

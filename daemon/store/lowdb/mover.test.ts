@@ -10,6 +10,8 @@ import { moverOf } from './mover.ts'
 import { cleanUp, journals, openTemp, tempDir } from './temp.testkit.ts'
 import { verifyStore } from './verify.ts'
 
+// @slow stores with many rows are moved
+
 /* The thread that moves rows from the journal to LevelDB. */
 
 cleanUp()

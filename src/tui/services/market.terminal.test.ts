@@ -3,6 +3,8 @@ import { widthOf } from '../../text/text.ts'
 import { tmuxVersion } from '../tmux.testkit.ts'
 import { agree, ask, closeMarket, json, openMarket, SIZES, souk, terminalOf, words } from '../walk.testkit.ts'
 
+// @slow a terminal with a living market
+
 /* The whole market in real terminals: what the views of Services say is what the interface and the command line say. */
 
 const tmux = await tmuxVersion()

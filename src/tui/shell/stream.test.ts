@@ -4,6 +4,8 @@ import { fakeClock, fakeLink, gone, settle, sse } from '../cockpit.testkit.tsx'
 import { createQueries } from './query.ts'
 import { createReader, createStream, eventOf } from './stream.ts'
 
+// @slow streams that are lost and come back
+
 function opened() {
   const [clock, link] = [fakeClock(0), fakeLink()]
   const seen: number[] = []

@@ -4,6 +4,8 @@ import { widthOf } from '../../text/text.ts'
 import { type Terminal, tmuxVersion } from '../tmux.testkit.ts'
 import { ask, closeMarket, json, openMarket, SIZES, souk, terminalOf } from '../walk.testkit.ts'
 
+// @slow two people talk in two terminals
+
 /* Somebody speaks in a real terminal: what is said there, and what the command that is shown says, is the same. */
 
 const tmux = await tmuxVersion()

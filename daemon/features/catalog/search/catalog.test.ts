@@ -8,6 +8,8 @@ import { MAX_TERMS } from '../../../store/fulltext/terms.ts'
 import { type Catalog, MAX_LISTINGS_ON_MAIN_THREAD, MAX_WAITING_QUERIES, openCatalog } from './catalog.ts'
 import type { CatalogDoc, CatalogQuery } from './query.ts'
 
+// @slow a catalog of many listings
+
 const FEW = 5
 const MANY = MAX_LISTINGS_ON_MAIN_THREAD + 1
 

@@ -19,6 +19,8 @@ import type { JsonInput } from '../service/service.ts'
 import { audioLoudnessNormalization } from './audio-loudness-normalization.ts'
 import { textToSpeech } from './text-to-speech.ts'
 
+// @slow sounds are made and measured
+
 const [ffmpeg, espeak] = [toolPath('ffmpeg'), toolPath('espeak-ng')]
 const MAX_BYTES = 64 * 1024 * 1024
 

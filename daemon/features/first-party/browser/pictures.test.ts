@@ -8,6 +8,8 @@ import { pageScreenshot } from './page-screenshot.ts'
 import { openBrowserTest } from './pages.testkit.ts'
 import { pdfGeneration } from './pdf-generation.ts'
 
+// @slow a browser draws pages
+
 const { decode: decodeJpeg } = await outside('jpeg-js')
 const { getDocumentProxy } = await outside('unpdf')
 const { site, engine, run } = await openBrowserTest()

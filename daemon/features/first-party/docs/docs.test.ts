@@ -12,6 +12,8 @@ import { openapiDraft } from './openapi-draft.ts'
 import { seoAudit } from './seo-audit.ts'
 import { websiteResearchContext } from './website-research-context.ts'
 
+// @slow whole documents of many kinds are read
+
 const AT = Date.parse('2026-06-01T12:00:00Z')
 let site: Site
 beforeAll(async () => {

@@ -11,6 +11,8 @@ import { badges, blueprint, bold, commands, definitions, html, markdown, snippet
 import { openapiDraft } from './openapi-draft.ts'
 import { operationsIn } from './operations.ts'
 
+// @slow whole descriptions are drafted
+
 let site: Site
 beforeAll(async () => {
   site = await openSite()

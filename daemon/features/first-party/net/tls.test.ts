@@ -14,6 +14,8 @@ import { certificateCheck } from './certificate-check.ts'
 import { tlsAudit } from './tls-audit.ts'
 import { tlsSecurityEvidence } from './tls-security-evidence.ts'
 
+// @slow servers with every fault of a certificate
+
 const HOST = 'site.test'
 const AT = Date.parse('2026-06-01T00:00:00Z')
 const HSTS = { 'strict-transport-security': 'max-age=63072000; includeSubDomains' }

@@ -4,6 +4,8 @@ import { registryConformance } from '../conformance/registries.testkit.ts'
 import { startTestChain, type TestChain } from './anvil/anvil.testkit.ts'
 import { openEvmBench, testChainFlags } from './evm.testkit.ts'
 
+// @slow every rule of a chain, on a real one
+
 let testChain: TestChain
 beforeAll(async () => {
   testChain = await startTestChain(testChainFlags)
