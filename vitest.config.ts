@@ -44,13 +44,7 @@ const chosen: Readonly<Record<string, () => readonly TestFile[]>> = {
     ...partOf(matching(deepOnDevnet), commit, parts.deep),
   ],
   postgres: () => matching(onPostgres),
-  // The long histories of commerce run by `npm run test:postgres` alone.
-  'postgres-turn': () =>
-    partOf(
-      matching(onPostgres).filter(({ path }) => !path.endsWith('/commerce.test.ts')),
-      commit,
-      parts.slow,
-    ),
+  'postgres-turn': () => partOf(matching(onPostgres), commit, parts.slow),
   'devnet-deep': () => matching(deepOnDevnet),
 }
 
