@@ -56,6 +56,7 @@ import { chainRoutes } from './features/operator/chain-routes.ts'
 import { healthRoutes } from './features/operator/health.ts'
 import { housekeeping } from './features/operator/housekeeping.ts'
 import { rulingRoutes } from './features/operator/job-routes.ts'
+import { openKeyRotation } from './features/operator/key-rotation.ts'
 import { metrics, openMetrics } from './features/operator/metrics.ts'
 import { platformRoutes } from './features/operator/platform-routes.ts'
 import { engineRoutes, operatorRoutes } from './features/operator/routes.ts'
@@ -282,6 +283,7 @@ const parts = {
       ...houseThreadRoutes,
     },
     open(ctx) {
+      openKeyRotation(ctx)
       const counters = openMetrics(ctx, facilitatorCounts.of(ctx))
       metrics.open(ctx, counters, counters.close)
     },

@@ -94,6 +94,7 @@ export const operatorEventTypes = [
   'features.set',
   'job.resolve',
   'job.withdraw',
+  'keys.rotate',
   'named_service.set',
   'participant.set',
   'payment.returned',

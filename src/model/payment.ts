@@ -64,6 +64,11 @@ export type ChainSetup = {
 export const chainTxStates = ['signed', 'included', 'confirmed', 'final', 'superseded'] as const
 export type ChainTxState = (typeof chainTxStates)[number]
 
+/** Keys that can be replaced: `pay_to` receives payments and signs payouts. The gas key owns the contracts and stays. */
+export const keyRoles = ['pay_to'] as const
+export type KeyRole = (typeof keyRoles)[number]
+export const keyStates = ['next', 'current', 'retiring', 'retired'] as const
+
 /** What gas pays for: payments of buyers, payouts and refunds, calls of the escrow contract, all other calls. */
 export const gasActs = ['sale', 'payout', 'escrow', 'other'] as const
 export type GasAct = (typeof gasActs)[number]

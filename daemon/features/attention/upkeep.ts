@@ -2,6 +2,7 @@ import { X509Certificate } from 'node:crypto'
 import { formatAmount } from '../../../src/core/money.ts'
 import { DAY_MS } from '../../../src/core/time.ts'
 import type { Context } from '../../kernel/context.ts'
+import { hotBalance } from '../../ports/chain/chain.ts'
 import { lastBackup } from '../backup/archive.ts'
 import { alarms, allRows, FAILURES_TOLD } from './alarms.ts'
 import { type FoundItems, foundItems, type ItemWords } from './find.ts'
@@ -25,7 +26,7 @@ export async function upkeepOf(ctx: Context, now: number): Promise<readonly Foun
 
 async function hotBalanceOf({ chain, config: { hotCeiling } }: Context): Promise<ItemWords | undefined> {
   // A chain that does not answer is an item of its own.
-  const balance = hotCeiling && (await chain.balanceOf(chain.payTo).catch(() => undefined))
+  const balance = hotCeiling && (await hotBalance(chain).catch(() => undefined))
   if (!hotCeiling || !balance || balance <= hotCeiling) return undefined
   const sentence = `The pay-to wallet holds $${formatAmount(balance)}, more than --hot-ceiling ${formatAmount(hotCeiling)}.`
   const subject = { kind: 'chain', id: 'hot_balance' }

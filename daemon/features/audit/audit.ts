@@ -4,6 +4,7 @@ import { AppError } from '../../../src/core/error.ts'
 import { formatAmount, type Usdc, usdc } from '../../../src/core/money.ts'
 import { accountKind, accountOwner, type EntryKind, isHeld } from '../../../src/model/ledger.ts'
 import type { Context } from '../../kernel/context.ts'
+import { hotBalance } from '../../ports/chain/chain.ts'
 import { everyRow } from '../../store/each-page.ts'
 import type { ReadTx } from '../../store/port.ts'
 import { type JobRow, jobs } from '../jobs/rows.ts'
@@ -317,7 +318,7 @@ export async function compareChain(ctx: Required<Books>): Promise<Check[]> {
     }))
     const unposted = await settledUnposted(ctx, open)
     const held = (await escrow?.status())?.held ?? usdc(0n)
-    const onChain = held + (await ctx.chain.balanceOf(ctx.chain.payTo))
+    const onChain = held + (await hotBalance(ctx.chain))
     const inContract = escrow ? [await escrowCheck(escrow, held, dealt)] : []
     // Checked last. If money left the contract during the comparison, the comparison starts again.
     const isQuiet = escrow === undefined || (await escrow.status()).held === held

@@ -80,7 +80,8 @@ export async function seeEnd({ ctx, port, unlessStopped }: Advancing, id: string
 
 async function deposit(parts: Advancing, known: DealRow): Promise<void> {
   const { ctx, port, unlessStopped } = parts
-  const terms = { deadline: deadlineOf(ctx, known), covers: known.wants_deadline }
+  // A deposit that was never sent goes to the contract of today's pay-to key.
+  const terms = { deadline: deadlineOf(ctx, known), covers: known.wants_deadline, refund_to: ctx.chain.payTo }
   // Store the terms before sending, so that a retry sends the same terms.
   const deal = await ctx.store.tx((t) => noteDeposit(t, known.id, terms))
   if (!deal?.sent || deal.deadline === null) return

@@ -118,7 +118,7 @@ export async function notePutOff(t: Tx, id: string, { error, at, change = {} }: 
 }
 
 /** Stores a deposit's terms. They cannot change later, since the deposit may be in flight after this transaction. */
-export async function noteDeposit(t: Tx, id: string, terms: { deadline: number; covers: number | null }) {
+export async function noteDeposit(t: Tx, id: string, terms: Pick<DealRow, 'deadline' | 'covers' | 'refund_to'>) {
   const deal = await t.table(deals).getForUpdate(id)
   if (!deal?.open || deal.state !== 'none' || deal.sent || deal.wants_end !== null) return deal
   return t.table(deals).put(followed({ ...deal, ...terms, sent: true }))

@@ -6,6 +6,7 @@ import { DAY_MS, SECOND_MS } from '../../../src/core/time.ts'
 import type { FacilitatorConfig } from '../../../src/model/payment.ts'
 import type { Context } from '../../kernel/context.ts'
 import type { ParticipantRow } from '../../kernel/rows.ts'
+import { isOwn } from '../../ports/chain/chain.ts'
 import { everyRow } from '../../store/each-page.ts'
 import type { ReadTx, Tx } from '../../store/port.ts'
 import { facilitatorDays } from './rows.ts'
@@ -51,7 +52,7 @@ type SettlementParams = {
  */
 export function policyFault(ctx: Context, { seller, payer, payTo, value }: SettlementParams): PaymentFault | undefined {
   if (payer === payTo) return 'self_payment'
-  if (payTo === ctx.chain.payTo) return 'payee_not_served'
+  if (isOwn(ctx.chain, payTo)) return 'payee_not_served'
   if (seller.wallet === null) return undefined
   const rules = rulesOf(ctx)
   if (payTo !== seller.wallet && !rules.payTo.includes(payTo)) return 'payee_not_served'

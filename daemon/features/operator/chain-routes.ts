@@ -11,6 +11,7 @@ import type { ChainPort, ChainStatus, ChainTransaction } from '../../ports/chain
 import { driftOf } from '../audit/drift.ts'
 import { listingsBelow } from '../catalog/break-even.ts'
 import { actsOf, gasValue, recentGas, saleCosts, weiOf } from '../payouts/gas-costs.ts'
+import { rotateKey } from './key-rotation.ts'
 
 const GWEI_DIGITS = 9
 
@@ -37,6 +38,8 @@ export const chainRoutes: FreeHandlers<typeof chainApi> = {
       offset,
     }
   },
+
+  rotateOperatorKey: async ({ body }, call) => rotateKey(body, call),
 
   getChainCosts: async (_input, { ctx }) => {
     const report = await recentGas(ctx, COST_DAYS * DAY_MS)

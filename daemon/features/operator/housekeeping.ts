@@ -7,6 +7,7 @@ import { markRemoved } from '../../events/event-log.ts'
 import { events } from '../../events/rows.ts'
 import type { Context } from '../../kernel/context.ts'
 import { counters } from '../../kernel/rows.ts'
+import { isOwn } from '../../ports/chain/chain.ts'
 import type { Collection, ReadTx, Row, Store, Tx } from '../../store/port.ts'
 import { storage } from '../backup/storage.ts'
 import { sweepFacilitated } from '../facilitator/sweep.ts'
@@ -138,7 +139,7 @@ async function sweepChain({ chain, store, clock }: Context): Promise<number> {
   const due = await store.table(payouts).page('due', [], { limit: SWEEP_ROWS })
   const awaitsPayout = due.more || due.rows.some((row) => row.created_at < before)
   return chain.transactions.sweep(before, async (from, nonce) => {
-    if (from === chain.payTo && awaitsPayout) return true
+    if (awaitsPayout && isOwn(chain, from)) return true
     const id = authorizationId({ chain }, { authorization: { from, nonce } })
     return (await store.table(payments).get(id))?.open === true
   })

@@ -16,7 +16,7 @@ import { giveBackPauses, notePause } from '../subscriptions/pauses.ts'
 const SWITCH_RETRY_SECONDS = 5
 
 /** Row members of the two pause switches. */
-const switches = {
+export const switches = {
   platform: { at: 'paused_at', reason: 'paused_reason', id: 'platform' },
   escrow: { at: 'escrow_paused_at', reason: 'escrow_paused_reason', id: 'escrow' },
 } as const
@@ -27,7 +27,7 @@ function pauseState(platform: Platform, { at, reason }: Switch) {
 }
 
 /** Idempotent. A second pause keeps the time and reason of the first. */
-async function setPaused(
+export async function setPaused(
   call: Call,
   which: Switch,
   { isPaused, reason }: { isPaused: boolean; reason?: string | undefined },

@@ -2,7 +2,7 @@ import { formatAmount, type Usdc, usdc } from '../../../src/core/money.ts'
 import { DAY_MS } from '../../../src/core/time.ts'
 import type { Context } from '../../kernel/context.ts'
 import { participants } from '../../kernel/rows.ts'
-import type { MoneyMove } from '../../ports/chain/chain.ts'
+import { isOwn, type MoneyMove } from '../../ports/chain/chain.ts'
 import { escrowId, payoutNonce } from '../../ports/chain/signature.ts'
 import { commit, type Draw } from '../../store/draw.ts'
 import { eachPage, everyRow } from '../../store/each-page.ts'
@@ -33,7 +33,7 @@ export async function catchUp(ctx: Context): Promise<void> {
     const known = await payoutNonces(ctx)
     let isDone = await takeBack(ctx, deposits)
     for (const moved of rows) {
-      if (moved.from === ctx.chain.payTo) {
+      if (isOwn(ctx.chain, moved.from)) {
         if (!moved.nonce || !known.has(moved.nonce)) await commit(ctx, (t, draw) => bookPayout(ctx, { t, draw }, moved))
       } else {
         const isBooked = await commit(ctx, (t, draw) => bookPayment(ctx, { t, draw }, moved))

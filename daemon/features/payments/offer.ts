@@ -12,17 +12,18 @@ import { parseInput, parseParams, parseQuery } from '../../endpoint/input.ts'
 import { signInExtensions } from '../../endpoint/sign-in.ts'
 import { type Context, localToken } from '../../kernel/context.ts'
 import type { ParticipantRow } from '../../kernel/rows.ts'
+import { payeeFor } from '../../ports/chain/chain.ts'
 import type { Tender } from '../listings/quote-window.ts'
 import { type Credential, isX402Only, payerOf, signedPayment, type Tendered } from './payer.ts'
 import { offeredProofs, signReceipt } from './proofs.ts'
 import type { PaidAnswer, PaidRequest, Payer, Quote } from './seller.ts'
 
-/** The terms that a signed payment for a quote must meet. */
-export function requirementOf(ctx: Context, quote: Quote): PaymentRequirement {
-  const { asset, payTo, network } = ctx.chain
+/** The terms that a payment for a quote must meet. @param to - payee of a signed payment */
+export function requirementOf(ctx: Context, quote: Quote, to?: Wallet): PaymentRequirement {
+  const { asset, network } = ctx.chain
   return {
     price: quote.upTo === undefined ? quote.price : { min: quote.price, max: quote.upTo },
-    payTo,
+    payTo: payeeFor(ctx.chain, to, ctx.clock.wall()),
     asset: asset.address,
     network,
     domain: { name: asset.name, version: asset.version },

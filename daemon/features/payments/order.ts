@@ -184,7 +184,7 @@ export function verify(order: Order): string {
   const { payment, signer } = credential
   const verdict = verifyAuthorization({
     credential: payment,
-    requirement: requirementOf(ctx, quote),
+    requirement: requirementOf(ctx, quote, payment.authorization.to),
     facts: {
       wallNowSeconds: unixSeconds(ctx.clock.wall()),
       marginSeconds: paymentWindows[quote.settle].marginSeconds,

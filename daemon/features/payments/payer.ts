@@ -2,7 +2,7 @@ import { balanceHeader } from '../../../src/api/endpoint/credentials.ts'
 import type { PaidEndpoint } from '../../../src/api/endpoint/define.ts'
 import { x402Headers } from '../../../src/api/endpoint/x402.ts'
 import { readPaymentHeader } from '../../../src/api/endpoint/x402-header.ts'
-import type { PaymentCredential } from '../../../src/core/authorization.ts'
+import type { Authorization, PaymentCredential } from '../../../src/core/authorization.ts'
 import { AppError, invalidField } from '../../../src/core/error.ts'
 import type { Wallet } from '../../../src/core/hex.ts'
 import type { PaymentFault } from '../../../src/core/payment-fault.ts'
@@ -11,6 +11,7 @@ import { keyed, participantOfKey, readApiKey } from '../../endpoint/caller.ts'
 import type { Exchange } from '../../endpoint/exchange.ts'
 import type { Context } from '../../kernel/context.ts'
 import { type ParticipantRow, participants } from '../../kernel/rows.ts'
+import { payeeFor } from '../../ports/chain/chain.ts'
 import type { PaidRequest, Payer } from './seller.ts'
 
 export type Tendered =
@@ -58,9 +59,10 @@ export async function provenCredential(request: PaidRequest): Promise<Credential
   return isSigned ? { ...credential, signer: credential.payment.authorization.from } : credential
 }
 
-async function isOfContract({ chain, clock, log }: Context, payment: PaymentCredential): Promise<boolean> {
+async function isOfContract(ctx: Context, payment: PaymentCredential): Promise<boolean> {
   const { authorization, signature } = payment
-  const isUseless = authorization.to !== chain.payTo || authorization.validBefore <= BigInt(unixSeconds(clock.wall()))
+  const { chain, log } = ctx
+  const isUseless = !isUsable(ctx, authorization)
   if (isUseless || !chain.isContractSignature) return false
   try {
     return await chain.isContractSignature(authorization, signature)
@@ -91,6 +93,13 @@ function sentCredential(ctx: Context, exchange: Exchange): Credential {
   const { credential: payment } = read
   const signer = ctx.recover(ctx.chain.digestOf(payment.authorization), payment.signature) ?? null
   return { kind: 'x402', payment, signer }
+}
+
+/** Whether a payment could settle now: its payee is ours, and its window is open. */
+export function isUsable({ chain, clock }: Context, { to, validAfter, validBefore }: Authorization): boolean {
+  const wall = clock.wall()
+  const now = BigInt(unixSeconds(wall))
+  return payeeFor(chain, to, wall) === to && validAfter <= now && validBefore > now
 }
 
 /** The signed payment of a credential, if any. */

@@ -1,14 +1,12 @@
-import type { PaymentCredential } from '../../../src/core/authorization.ts'
 import { AppError } from '../../../src/core/error.ts'
 import { unixSeconds } from '../../../src/core/time.ts'
 import type { ReplyOut } from '../../endpoint/exchange.ts'
-import type { Context } from '../../kernel/context.ts'
 import { type SealKey, unseal } from '../../kernel/sealed.ts'
 import { readText } from '../../store/blobs.ts'
 import type { ReadTx } from '../../store/port.ts'
 import { PaymentRefused, reply } from './offer.ts'
 import { asKnown, authorizationId, knownKeys, type Order, repeatOf } from './order.ts'
-import { type Credential, isTendered, signedPayment } from './payer.ts'
+import { type Credential, isTendered, isUsable, signedPayment } from './payer.ts'
 import { answers, idempotency, type PaymentRow, payments } from './rows.ts'
 import type { PaidAnswer, PaidRequest, Payer } from './seller.ts'
 import { finishPayment } from './settle.ts'
@@ -53,7 +51,7 @@ export async function replay(
   const known = await knownPayment(ctx.store, {
     id: signed && authorizationId(ctx, signed),
     // With an expired signature, payments cannot be looked up by idempotency key.
-    keys: signed && !isUsable(ctx, signed) ? [] : knownKeys(request.exchange, payer),
+    keys: signed && !isUsable(ctx, signed.authorization) ? [] : knownKeys(request.exchange, payer),
   })
   if (!known) return undefined
   try {
@@ -64,11 +62,6 @@ export async function replay(
     if (error instanceof PaymentRefused) return undefined
     throw error
   }
-}
-
-function isUsable({ chain, clock }: Context, { authorization }: PaymentCredential): boolean {
-  const now = BigInt(unixSeconds(clock.wall()))
-  return authorization.to === chain.payTo && authorization.validAfter <= now && authorization.validBefore > now
 }
 
 /** The parts of a request that identify its earlier payment and open the stored response. */

@@ -118,9 +118,10 @@ function draftOf(order: Order, draw: Draw, id: string): Draft<PaymentRow> {
 function authorizationOf({ credential }: Order): PaymentRow['authorization'] {
   const signed = signedPayment(credential)
   if (!signed) return null
-  const { value, validAfter, validBefore, nonce } = signed.authorization
+  const { to, value, validAfter, validBefore, nonce } = signed.authorization
   return {
     x402_version: signed.version,
+    to,
     value: usdc(value),
     valid_after: validAfter,
     valid_before: validBefore,

@@ -40,6 +40,8 @@ export const PaymentRow = z.strictObject({
   authorization: z
     .strictObject({
       x402_version: z.union([z.literal(1), z.literal(2)]),
+      /** The pay-to address; absent in rows of earlier builds. */
+      to: StoredWallet.exactOptional(),
       value: Micro,
       valid_after: z.bigint(),
       valid_before: z.bigint(),

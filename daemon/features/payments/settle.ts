@@ -232,7 +232,7 @@ async function askChain(ctx: Context, payment: PaymentRow, signed: SignedBytes):
 function authorizationOf({ chain }: Context, { payer }: PaymentRow, signed: SignedBytes): Authorization {
   return {
     from: payer,
-    to: chain.payTo,
+    to: signed.to ?? chain.payTo,
     value: signed.value,
     validAfter: signed.valid_after,
     validBefore: signed.valid_before,

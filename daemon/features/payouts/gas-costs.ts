@@ -3,7 +3,7 @@ import { tableOf } from '../../../src/core/record.ts'
 import { MINUTE_MS } from '../../../src/core/time.ts'
 import { type GasAct, gasActs, type SaleCostKind, saleCostKinds } from '../../../src/model/payment.ts'
 import type { Context } from '../../kernel/context.ts'
-import type { ChainTransaction } from '../../ports/chain/chain.ts'
+import { type ChainTransaction, isOwn } from '../../ports/chain/chain.ts'
 import { eachPage } from '../../store/each-page.ts'
 import { type LedgerRow, ledger } from '../ledger/rows.ts'
 import { split } from '../ledger/split.ts'
@@ -36,7 +36,7 @@ export async function gasReport(ctx: Pick<Context, 'chain' | 'store'>, since: nu
   for (let offset = 0, isMore = true; isMore; offset += PAGE_ROWS) {
     const { rows, total } = await ctx.chain.transactions.page({ isOpen: false, limit: PAGE_ROWS, offset })
     const recent = rows.filter(({ sentAt }) => sentAt >= since)
-    for (const row of recent) wei += addTo(acts, row, ctx.chain.payTo)
+    for (const row of recent) wei += addTo(acts, row, (wallet) => isOwn(ctx.chain, wallet))
     isMore = recent.length === rows.length && offset + PAGE_ROWS < total
     if (isMore && offset + PAGE_ROWS >= MAX_ROWS) [from, isMore] = [recent.at(-1)?.sentAt ?? from, false]
   }
@@ -44,13 +44,17 @@ export async function gasReport(ctx: Pick<Context, 'chain' | 'store'>, since: nu
 }
 
 /** Adds the gas of a transaction to its acts; transfers share it. @returns the gas */
-function addTo(acts: Readonly<Record<GasAct, Spent>>, row: ChainTransaction, payTo: string): bigint {
+function addTo(
+  acts: Readonly<Record<GasAct, Spent>>,
+  row: ChainTransaction,
+  isOurs: (wallet: string) => boolean,
+): bigint {
   const cost = row.included?.costWei
   if (cost === undefined) return 0n
   const { call, transfers } = row
   const done: GasAct[] =
     call === null
-      ? transfers.map(({ from, to }) => (to === payTo && from !== payTo ? 'sale' : 'payout'))
+      ? transfers.map(({ from, to }) => (isOurs(to) && !isOurs(from) ? 'sale' : 'payout'))
       : [/^(deposit|escrow):/.test(call) ? 'escrow' : 'other']
   for (const act of done) {
     acts[act].count += 1

@@ -7,7 +7,7 @@ import type { Context } from '../../kernel/context.ts'
 import { findTransition } from '../../kernel/machine.ts'
 import { isSuspended } from '../../kernel/participant.ts'
 import { participants } from '../../kernel/rows.ts'
-import type { TransferFailure } from '../../ports/chain/chain.ts'
+import type { PayoutOrder, TransferFailure } from '../../ports/chain/chain.ts'
 import { commit, type Draw } from '../../store/draw.ts'
 import { eachPage } from '../../store/each-page.ts'
 import type { Draft, ReadTx, Tx } from '../../store/port.ts'
@@ -174,10 +174,10 @@ async function drive(ctx: Context, payout: PayoutRow): Promise<keyof PayoutCount
     return 'waiting'
   }
   if (await setOff(ctx, payout)) return 'confirmed'
-  await step(ctx, id, { event: 'sign' })
+  await step(ctx, id, { event: 'sign', from: ctx.chain.payTo })
   const sent = await step(ctx, id, { event: 'send' })
   if (!sent) return 'waiting'
-  const result = await transfer(ctx, { id, to: sent.wallet, amount: sent.amount })
+  const result = await transfer(ctx, { id, to: sent.wallet, amount: sent.amount, from: sent.from })
   if (typeof result === 'object') {
     await step(ctx, id, { event: 'confirm', transaction: result.transaction })
     return 'confirmed'
@@ -249,10 +249,7 @@ async function holdBack(ctx: Context, payout: PayoutRow): Promise<keyof PayoutCo
   return 'waiting'
 }
 
-async function transfer(
-  ctx: Context,
-  order: { id: string; to: Wallet; amount: PayoutRow['amount'] },
-): Promise<{ transaction: string } | TransferFailure> {
+async function transfer(ctx: Context, order: PayoutOrder): Promise<{ transaction: string } | TransferFailure> {
   try {
     const result = await ctx.chain.transfer(order)
     return result.ok ? { transaction: result.transaction } : result.failure

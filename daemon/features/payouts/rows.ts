@@ -9,6 +9,8 @@ export const PayoutRow = z.strictObject({
   ...stored,
   kind: z.enum(payoutKinds),
   wallet: StoredWallet,
+  /** Pay-to address that signed the payout first; absent before that, and in rows of earlier builds. */
+  from: StoredWallet.exactOptional(),
   amount: Micro,
   /** Account from which the money was taken. If the payout fails, the money returns there. */
   source: z.string(),

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto'
+import type { Wallet } from '../../../src/core/hex.ts'
 import { formatAmount } from '../../../src/core/money.ts'
+import { compact } from '../../../src/core/record.ts'
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../../../src/core/time.ts'
 import type { EventType } from '../../../src/model/event-types.ts'
 import { accountOwner } from '../../../src/model/ledger.ts'
@@ -28,6 +30,8 @@ export type PayoutStep = {
   readonly error?: string
   /** Review delay of a blocked payout (default: a day). */
   readonly waitMs?: number
+  /** Pay-to address that signs the payout. */
+  readonly from?: Wallet
   /** Chain transaction of a confirmed payout. */
   readonly transaction?: string
 }
@@ -54,7 +58,7 @@ function factsAfter(row: PayoutRow, step: PayoutStep): Partial<PayoutRow> {
   const { at, error = row.last_error, transaction = null } = step
   switch (step.event) {
     case 'sign':
-      return { ...orderOf(row), updated_at: at }
+      return { ...orderOf(row), ...compact({ from: step.from }), updated_at: at }
     case 'lack_key':
       return { last_error: error, next_attempt_at: at + KEY_REVIEW_MS, updated_at: at }
     case 'send':

@@ -1,7 +1,7 @@
 import type { Authorization, chainNetworks, Network, TokenDomain } from '../../../src/core/authorization.ts'
 import type { Hex, Wallet } from '../../../src/core/hex.ts'
 import { type Usdc, usdc } from '../../../src/core/money.ts'
-import type { ChainTxState } from '../../../src/model/payment.ts'
+import type { ChainTxState, KeyRole, keyStates } from '../../../src/model/payment.ts'
 import type { Tx } from '../../store/port.ts'
 import type { EscrowPort } from './escrow.ts'
 import type { IdentityRegistry, ReputationRegistry, VerdictAnchors } from './registries.ts'
@@ -55,8 +55,11 @@ export type SettleAuthorization = {
 
 export type VerifyResult = { readonly ok: true } | { readonly ok: false; readonly failure: SettleFailure }
 
-/** A payout from the marketplace; `id` is a permanent idempotency key. */
-export type PayoutOrder = { id: string; to: Wallet; amount: Usdc }
+/**
+ * A payout from the marketplace; `id` is a permanent idempotency key. `from` is the pay-to address that signed it first
+ * (default: the first one of this marketplace).
+ */
+export type PayoutOrder = { id: string; to: Wallet; amount: Usdc; from?: Wallet | undefined }
 
 /** Why a payout failed. Every failure except `id_reused` may be temporary, so retry with the same order. */
 export type TransferFailure =
@@ -201,7 +204,69 @@ export type ChainTransactions = {
   sweep(before: number, isNeeded: (from: Wallet, nonce: Hex) => Promise<boolean>): Promise<number>
 }
 
-/** A transfer into or out of `payTo`; `nonce` of the authorization that moved it, if one did. */
+/** An address that receives, or received, the payments of this marketplace. */
+export type PayToAddress = {
+  readonly address: Wallet
+  /** Wall time until which payments to it are taken; Infinity for the address that is quoted. */
+  readonly until: number
+}
+
+/** A key of the operator. `next` is not in use yet, `retiring` is replaced and still followed, `retired` may be deleted. */
+export type OperatorKey = {
+  readonly address: Wallet
+  readonly role: KeyRole
+  readonly state: (typeof keyStates)[number]
+  /** Wall time of the latest change of state; 0 for a first key. */
+  readonly since: number
+  /** Wall time until which payments to a replaced address are taken. */
+  readonly until: number | null
+  readonly leaked: boolean
+  /** Amount moved to the address that replaced this one. */
+  readonly swept: Usdc
+}
+
+export type OperatorKeys = {
+  list(): Promise<readonly OperatorKey[]>
+  /**
+   * Prepares the next key of a role, stored with its source, and marks the replaced one as leaked if it is. Returns the
+   * prepared key if there is one already.
+   * @param source - the new key (a devnet makes its own)
+   * @throws AppError about the source
+   */
+  prepare(order: { readonly role: KeyRole; readonly source?: string | undefined }): Promise<OperatorKey>
+  markLeaked(address: Wallet): Promise<void>
+  /** Puts a prepared key in the place of the current one. Can be repeated after a crash. */
+  replace(role: KeyRole): Promise<void>
+  /**
+   * Moves what a pay-to address holds above `keep` to the prepared or current one, at most once per amount.
+   * @returns what is left; undefined if the outcome is not known yet
+   */
+  sweep(address: Wallet, keep: bigint): Promise<bigint | undefined>
+  retire(address: Wallet): Promise<void>
+}
+
+/** All pay-to addresses that may hold money: the quoted one, then those that its key replaced. */
+export function payeesOf(chain: Pick<ChainPort, 'payTo' | 'payees'>): readonly PayToAddress[] {
+  return chain.payees?.() ?? [{ address: chain.payTo, until: Number.POSITIVE_INFINITY }]
+}
+
+/** Whether a pay-to address may hold money of this marketplace. */
+export function isOwn(chain: Pick<ChainPort, 'payTo' | 'payees'>, wallet: string): boolean {
+  return payeesOf(chain).some(({ address }) => address === wallet)
+}
+
+/** The address that a payment signed for `to` must pay: `to` itself while its quotes last, else the quoted address. */
+export function payeeFor(chain: Pick<ChainPort, 'payTo' | 'payees'>, to: Wallet | undefined, wallNow: number): Wallet {
+  return payeesOf(chain).find(({ address, until }) => address === to && wallNow < until)?.address ?? chain.payTo
+}
+
+/** Token balance of all pay-to addresses. */
+export async function hotBalance(chain: Pick<ChainPort, 'payTo' | 'payees' | 'balanceOf'>): Promise<Usdc> {
+  const held = await Promise.all(payeesOf(chain).map(({ address }) => chain.balanceOf(address)))
+  return usdc(held.reduce((sum, one) => sum + one, 0n))
+}
+
+/** A transfer into or out of a pay-to address; `nonce` of the authorization that moved it, if one did. */
 export type MoneyMove = {
   /** `<transaction>:<log index>`. */
   readonly id: string
@@ -248,7 +313,12 @@ export type ChainPort = {
   readonly caip2: string
   readonly chainId: number
   readonly asset: { readonly address: Wallet; readonly name: string; readonly version: string; readonly decimals: 6 }
+  /** The address that is quoted to buyers. */
   readonly payTo: Wallet
+  /** All pay-to addresses in use, the quoted one first; absent on a chain whose keys cannot change. */
+  payees?(): readonly PayToAddress[]
+  /** Rotation of the operator's keys; absent on a chain without keys. */
+  readonly keys?: OperatorKeys
   readonly identityRegistry: IdentityRegistry
   readonly reputationRegistry: ReputationRegistry
   readonly verdictAnchors: VerdictAnchors
@@ -271,7 +341,7 @@ export type ChainPort = {
    */
   isContractSignature?(authorization: Authorization, signature: Hex): Promise<boolean>
   readonly settle: SettleAuthorization
-  /** Pays from `payTo`; durable when the promise resolves. */
+  /** Pays from a pay-to address; durable when the promise resolves. */
   transfer(payout: PayoutOrder): Promise<TransferResult>
   /** Connection and pending work; absent for a sandbox ledger. */
   status?(): ChainStatus

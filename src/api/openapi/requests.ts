@@ -225,6 +225,7 @@ export const bodyExamples: { readonly [N in keyof Api]?: FieldsOf<Api[N]> } = {
   moveClock: { advance_ms: 3_600_000 },
   resolveJob: { outcome: 'split', buyer_amount: '0.20', reason: 'half of it is there' },
   withdrawJob: { reason: 'the provider is gone' },
+  rotateOperatorKey: { role: 'pay_to', key_file: '/etc/souk/pay-to-2027.key', leaked: true, reason: 'found in a log' },
   adjustBalance: { amount: '-2.50', reason: 'booked twice' },
   addSanction: { wallet, reason: 'court order' },
   faucet: { wallet, amount: '10.00' },

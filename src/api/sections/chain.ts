@@ -1,11 +1,13 @@
 import { z } from 'zod'
 import { Address, Amount, namedObject } from '../../core/codecs.ts'
-import { chainTxStates, gasActs, saleCostKinds } from '../../model/payment.ts'
+import { chainTxStates, gasActs, keyRoles, keyStates, saleCostKinds } from '../../model/payment.ts'
 import { paged, pageQuery, Time } from '../endpoint/common.ts'
-import { adminEndpoint, json } from '../endpoint/define.ts'
+import { adminEndpoint, json, jsonBody } from '../endpoint/define.ts'
 
 /** Maximum length of a transaction id, which consists of signer and nonce. */
 const MAX_TX_CHARS = 80
+const MAX_PATH_CHARS = 4_096
+const MAX_REASON_CHARS = 500
 const MAX_GWEI_NOTE = 'highest gas price, in gwei'
 
 export const ChainTx = namedObject('ChainTransaction', {
@@ -36,6 +38,20 @@ export const ChainTx = namedObject('ChainTransaction', {
     )
     .optional()
     .meta({ description: 'the transaction’s transfers, if one transaction was requested' }),
+})
+
+export const RotatedKey = namedObject('OperatorKey', {
+  address: Address,
+  role: z.enum(keyRoles),
+  state: z.enum(keyStates),
+  since: Time.nullable().meta({ description: 'wall time of the last change of state; null for a first key' }),
+  leaked: z.boolean(),
+  holds: Amount.meta({ description: 'USDC at the address' }),
+  owes: Amount.meta({ description: 'payouts and escrow deposits that this key has signed and that are not paid yet' }),
+  escrow: Amount.meta({ description: 'money of jobs in the escrow contract that pays to this address' }),
+  swept: Amount.meta({ description: 'amount moved to the address that replaced it' }),
+  next: z.string().nullable().meta({ description: 'what happens next; null when nothing is left to do' }),
+  next_at: Time.nullable().meta({ description: 'when it happens, if that depends on time' }),
 })
 
 export const ChainHealth = z.enum(['ok', 'degraded', 'down'])
@@ -103,6 +119,29 @@ export const chainApi = {
     }),
     errors: ['invalid_request', 'not_found'],
     summary: 'chain head, queue, keys, drift',
+  }),
+
+  rotateOperatorKey: adminEndpoint({
+    path: '/dashboard/api/admin/keys/rotate',
+    body: jsonBody({
+      role: z.enum(keyRoles),
+      replaces: Address.optional().meta({ description: 'the key to replace (default: the current one)' }),
+      key_file: z
+        .string()
+        .min(1)
+        .max(MAX_PATH_CHARS)
+        .optional()
+        .meta({ description: 'absolute path of the new key on the machine of the daemon; a devnet makes its own' }),
+      leaked: z.boolean().optional().meta({ description: 'others have the key: pause, and move its money first' }),
+      reason: z.string().min(1).max(MAX_REASON_CHARS).optional(),
+    }),
+    reply: json({
+      keys: z.array(RotatedKey).meta({ description: 'keys of this role in use, newest first' }),
+      paused: z.boolean(),
+      todo: z.array(z.string()).meta({ description: 'what is left to the operator' }),
+    }),
+    errors: ['invalid_request', 'conflict', 'unavailable'],
+    summary: 'replace a key of the operator while the marketplace runs',
   }),
 
   getChainCosts: adminEndpoint({

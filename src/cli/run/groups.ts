@@ -49,6 +49,7 @@ export const groups: readonly Group[] = [
     summary: 'default outcome of undecided disputes (decide one: souk admin jobs resolve)',
   },
   { name: 'admin features', heading: 'Administration', summary: 'the checkout cutover, terms and features' },
+  { name: 'admin keys', heading: 'Administration', summary: 'keys that receive payments and pay gas' },
   { name: 'admin jobs', heading: 'Administration', summary: 'all jobs; decide disputes and collect their evidence' },
   { name: 'admin named-services', heading: 'Administration', summary: 'advertised paths and their listings' },
   { name: 'admin participants', heading: 'Administration', summary: 'all participants: tiers and suspensions' },

@@ -212,6 +212,7 @@ const drafts: Readonly<Record<EventType | OperatorEventType, (told: SentenceFact
   'features.set': (t) => [off, '', `The operator changed the features${because(t)}`],
   'job.resolve': (t) => [done, '', `The operator decided the dispute about ${deal(t)}: ${t.said.outcome}${because(t)}`],
   'job.withdraw': (t) => [over, '↩', `The operator withdrew the money held for ${deal(t)}${because(t)}`],
+  'keys.rotate': (t) => [off, '', `The operator rotates the key ${shortAddress(t.subject)}${because(t)}`],
   'named_service.set': (t) => [off, '', `The operator changed which service answers at ${t.subject}`],
   'participant.set': (t) => [
     off,

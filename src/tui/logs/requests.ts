@@ -277,7 +277,7 @@ const did = new Map<PropertyKey, Piece>([
   ...named(good('● listed'), 'createService', 'createProduct', 'createPlan'),
   ...named(good('● posted'), 'createPosting'),
   ...named(good('● joined'), 'register', 'onboardProvider'),
-  ...named(warn('● new key'), 'rotateKey'),
+  ...named(warn('● new key'), 'rotateKey', 'rotateOperatorKey'),
   ...named(good('● linked'), 'linkIdentity'),
   ...named(good('✓ agreed'), 'acceptTerms'),
   ...named(good('● subscribed'), 'subscribe'),

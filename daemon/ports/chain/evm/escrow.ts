@@ -75,6 +75,41 @@ export function openEscrow(parts: EscrowParts): EscrowPort {
   }
 }
 
+/**
+ * The escrow contracts of a marketplace as one. A contract pays one address for ever, so a rotated pay-to key has a
+ * contract of its own: new jobs go there, and the money of older jobs leaves by the contract in which it lies.
+ * @param contracts - the one for new jobs first
+ */
+export function openEscrows(contracts: () => readonly (EscrowPort & { readonly payTo: Wallet })[]): EscrowPort {
+  const newest = () => {
+    const [first] = contracts()
+    if (!first) throw new Error('this chain has no escrow contract')
+    return first
+  }
+  const holder = async (job: string): Promise<EscrowPort> => {
+    const all = contracts()
+    for (const one of all.length > 1 ? all : []) if ((await one.dealOf(job)).state !== 'none') return one
+    return newest()
+  }
+  return {
+    get address() {
+      return newest().address
+    },
+    deposit: async (terms) => (contracts().find(({ payTo }) => payTo === terms.refundTo) ?? newest()).deposit(terms),
+    act: async (act) => (await holder(act.job)).act(act),
+    setPaused: async (isPaused) => {
+      const results = await Promise.all(contracts().map((one) => one.setPaused(isPaused)))
+      return results.find(({ ok }) => !ok) ?? results[0] ?? newest().setPaused(isPaused)
+    },
+    dealOf: async (job) => (await holder(job)).dealOf(job),
+    endOf: async (job) => (await holder(job)).endOf(job),
+    status: async () => {
+      const all = await Promise.all(contracts().map((one) => one.status()))
+      return { held: usdc(all.reduce((sum, { held }) => sum + held, 0n)), paused: all.some(({ paused }) => paused) }
+    },
+  }
+}
+
 function wordsOf({ job, buyer, refundTo, net, fee, deadline }: EscrowTerms) {
   return [escrowId(job), buyer, refundTo, net, fee, deadline] as const
 }

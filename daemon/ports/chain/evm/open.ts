@@ -13,7 +13,7 @@ import type { Store } from '../../../store/port.ts'
 import { type ChainEvent, type ChainMode, type ChainPort, isTestMoney } from '../chain.ts'
 import type { Signer } from '../key.ts'
 import { openDigests } from '../signature.ts'
-import { type EscrowParts, openEscrow } from './escrow.ts'
+import { type EscrowParts, openEscrow, openEscrows } from './escrow.ts'
 import { openFaucet } from './faucet.ts'
 import type { QueueEvent, QueueOptions, QueueStep, QueueTimings } from './queue/core.ts'
 import { openTxQueue } from './queue/open.ts'
@@ -21,7 +21,7 @@ import { QueueRefused, type TxQueue } from './queue/queue.ts'
 import { openReads } from './reads.ts'
 import { openRegistries } from './registries.ts'
 import { openRpc, type Rpc, type RpcObserver } from './rpc/rpc.ts'
-import { openSettlement } from './settlement.ts'
+import { openSettlement, type PayToKey, type PayToRing } from './settlement.ts'
 import { openHeart } from './status.ts'
 import { openToken } from './token.ts'
 import { openTransactions } from './transactions.ts'
@@ -69,6 +69,8 @@ export type EvmOptions = {
   readonly rpcUrls: readonly string[]
   readonly deployment: EvmDeployment
   readonly payTo: Wallet
+  /** Pay-to keys that were replaced and are still in use, newest first. */
+  readonly former?: readonly PayToKey[]
   /** Without `payTo`, payouts wait for the operator. */
   readonly keys: { readonly gas: Signer; readonly payTo?: Signer }
   readonly settings?: Partial<EvmSettings>
@@ -85,6 +87,7 @@ export type EvmChain = ChainPort &
     /** The chain's queue, through which escrow and splitter send their transactions, too. */
     readonly queue: TxQueue
     readonly rpc: Rpc
+    readonly ring: PayToRing
     close(): Promise<void>
   }
 
@@ -114,13 +117,12 @@ export async function openEvmChain(options: EvmOptions): Promise<EvmChain> {
   }
   try {
     const chain = await openOver(rpc, { ...options, observe: { queue } }, domainOf(options, deployment))
-    return {
-      ...chain,
-      observe: (listener) => {
-        observers.add(listener)
-        return () => void observers.delete(listener)
-      },
+    const observing = (listener: (event: ChainEvent) => void) => {
+      observers.add(listener)
+      return () => void observers.delete(listener)
     }
+    // Not a copy, because the quoted address can change.
+    return Object.assign(chain, { observe: observing })
   } catch (error) {
     await rpc.close()
     throw error
@@ -132,7 +134,7 @@ function domainOf({ network }: EvmOptions, { asset, domain }: EvmDeployment): To
 }
 
 async function openOver(rpc: Rpc, options: EvmOptions, domain: TokenDomain): Promise<EvmChain> {
-  const { mode, network, deployment, payTo, keys, wall, store } = options
+  const { mode, network, deployment, keys, wall, store } = options
   const settings = { ...defaults, ...options.settings }
   const { asset } = deployment
   const { caip2, chainId } = networks[network]
@@ -152,22 +154,27 @@ async function openOver(rpc: Rpc, options: EvmOptions, domain: TokenDomain): Pro
   const registries = openRegistries({ reads, queue, chainId, sender, addresses, mints: isTestMoney({ mode }) })
   const { instantLimit } = settings
   const walletFactories = new Set(settings.walletFactories)
-  const parts = { reads, queue, token, asset, payTo, sender, digestOf, instantLimit, walletFactories }
+  const ring = ringOf(options)
+  const parts = { reads, queue, token, asset, ring, sender, digestOf, instantLimit, walletFactories }
   return {
     mode,
     network,
     caip2,
     chainId,
     asset: { address: asset, ...deployment.domain, decimals: 6 },
-    payTo,
+    get payTo() {
+      return ring.all[0]?.address ?? options.payTo
+    },
+    payees: () => ring.all,
+    ring,
     ...registries,
     pays: keys.payTo !== undefined,
     domain,
     digestOf,
     balanceOf: token.balanceOf,
     authorizationState: (from, nonce, finality = 'included') => token.authorizationState(from, nonce, finality),
-    ...openSettlement({ ...parts, payToKey: keys.payTo, batch: deployment.batch }),
-    ...escrowOf(deployment, { reads, queue, chainId, separator, payToKey: keys.payTo }),
+    ...openSettlement({ ...parts, batch: deployment.batch }),
+    ...escrowOf(ring, { reads, queue, chainId, separator }),
     ...(mode === 'devnet' ? { faucet: openFaucet({ store, queue, asset }) } : {}),
     status: heart.status,
     onReversed: (listener) => queue.onReversed(listener),
@@ -182,11 +189,20 @@ async function openOver(rpc: Rpc, options: EvmOptions, domain: TokenDomain): Pro
   }
 }
 
-type EscrowMeans = Omit<EscrowParts, 'address' | 'payToKey'> & { readonly payToKey: Signer | undefined }
+function ringOf({ payTo, keys, deployment, former = [] }: EvmOptions): PayToRing {
+  const quoted = { address: payTo, until: Number.POSITIVE_INFINITY, key: keys.payTo, escrow: deployment.escrow }
+  return { all: [quoted, ...former] }
+}
+
+type EscrowMeans = Omit<EscrowParts, 'address' | 'payToKey'>
 
 /** The escrow of this chain; absent without a contract or the `payTo` key. */
-function escrowOf({ escrow: address }: EvmDeployment, { payToKey, ...means }: EscrowMeans): Pick<ChainPort, 'escrow'> {
-  return address && payToKey ? { escrow: openEscrow({ ...means, address, payToKey }) } : {}
+function escrowOf(ring: PayToRing, means: EscrowMeans): Pick<ChainPort, 'escrow'> {
+  const contracts = () =>
+    ring.all.flatMap(({ address: payTo, escrow: address, key: payToKey }) =>
+      address && payToKey ? [{ ...openEscrow({ ...means, address, payToKey }), payTo }] : [],
+    )
+  return contracts().length > 0 ? { escrow: openEscrows(contracts) } : {}
 }
 
 /** Shorter times than for other nodes, because a devnet mines immediately and has no reorganisations. */

@@ -1,11 +1,12 @@
 import { bytesToHex } from '@noble/hashes/utils.js'
 import { type Authorization, MAX_UINT256 } from '../../../../src/core/authorization.ts'
 import type { Hex, Wallet } from '../../../../src/core/hex.ts'
-import type { Usdc } from '../../../../src/core/money.ts'
+import { type Usdc, usdc } from '../../../../src/core/money.ts'
 import type {
   ChainPort,
   Finality,
   PayoutOrder,
+  PayToAddress,
   SettleFailure,
   SettleRefusal,
   SettleResult,
@@ -19,7 +20,7 @@ import { batchCall, batchResults, transferCall } from './queue/calldata.ts'
 import type { QueueOptions } from './queue/core.ts'
 import { MAX_SIGNATURE_BYTES } from './queue/enter.ts'
 import { failureOf } from './queue/outcome.ts'
-import type { TxQueue } from './queue/queue.ts'
+import type { TransferOrder, TxQueue } from './queue/queue.ts'
 import { CallReverted, type Reads } from './reads.ts'
 import { decodeValues, encodeCall } from './rpc/abi.ts'
 import { RpcUnavailableError } from './rpc/values.ts'
@@ -51,14 +52,19 @@ function isTooLong(signature: Hex): boolean {
 const TRIAL_GAS = 700_000
 const DEPLOY_GAS = 1_500_000
 
+/** A pay-to key, with the escrow contract that pays to its address. */
+export type PayToKey = PayToAddress & { readonly key: Signer | undefined; readonly escrow: Wallet | undefined }
+
+/** Pay-to keys in use, the quoted one first. A rotation replaces the list. */
+export type PayToRing = { all: readonly PayToKey[] }
+
 export type SettlementParts = {
   readonly reads: Reads
   readonly queue: Pick<TxQueue, 'settle' | 'call'>
   readonly token: TokenCalls
   readonly batch: QueueOptions['batch']
   readonly asset: Wallet
-  readonly payTo: Wallet
-  readonly payToKey: Signer | undefined
+  readonly ring: PayToRing
   /** Sender of simulations. */
   readonly sender: Wallet
   readonly digestOf: (authorization: Authorization) => Uint8Array
@@ -176,19 +182,49 @@ async function isContractSignature(parts: SettlementParts, authorization: Author
 }
 
 /**
- * Pays with an authorization by `payTo`. Every attempt has the same bytes, which the token accepts once. The
+ * Pays with the key that signed the payout first. If that key was replaced and its money has left, first uses up the
+ * payout's nonce there, so that its signature can never pay. Only then the next key signs.
+ */
+async function pay(parts: SettlementParts, payout: PayoutOrder): Promise<TransferResult> {
+  const { all } = parts.ring
+  const first = payout.from === undefined ? all.length - 1 : all.findIndex(({ address }) => address === payout.from)
+  for (let at = first; at >= 0; at -= 1) {
+    const key = all[at]
+    if (!key) break
+    const paid = await payFrom(parts, key, payout)
+    const isEmpty = !paid.ok && (paid.failure === 'insufficient_funds' || paid.failure === 'id_reused')
+    if (at === 0 || !isEmpty) return paid
+    const used = await move(parts, key, { id: payout.id, to: key.address, amount: usdc(0n) })
+    if (!used?.ok) break
+  }
+  return { ok: false, failure: 'unavailable' }
+}
+
+/**
+ * Moves money by an authorization of a pay-to key. Every attempt has the same bytes, which the token accepts once. The
  * authorization never expires, so the caller can retry until the money moves.
  */
-async function pay(parts: SettlementParts, { id, to, amount }: PayoutOrder): Promise<TransferResult> {
-  const { payTo: from, payToKey, queue, digestOf } = parts
-  if (!payToKey) return { ok: false, failure: 'unavailable' }
-  const window = { validAfter: 0n, validBefore: MAX_UINT256 }
-  const authorization: Authorization = { from, to, value: amount, ...window, nonce: payoutNonce(id) }
-  const signature = await payToKey.sign(digestOf(authorization))
-  const result = await queue.settle({ authorization, signature, priority: 'payout', until: 'confirmed' })
+export async function move(
+  { queue, digestOf }: Pick<SettlementParts, 'queue' | 'digestOf'>,
+  { key }: Pick<PayToKey, 'key'>,
+  { priority = 'payout', ...order }: PayoutOrder & Partial<Pick<TransferOrder, 'priority'>>,
+): Promise<SettleResult | undefined> {
+  if (!key) return undefined
+  const authorization = authorizationOf(key, order)
+  const signature = await key.sign(digestOf(authorization))
+  return queue.settle({ authorization, signature, priority, until: 'confirmed' })
+}
+
+function authorizationOf({ address: from }: Pick<Signer, 'address'>, { id, to, amount }: PayoutOrder): Authorization {
+  return { from, to, value: amount, validAfter: 0n, validBefore: MAX_UINT256, nonce: payoutNonce(id) }
+}
+
+async function payFrom(parts: SettlementParts, payTo: PayToKey, order: PayoutOrder): Promise<TransferResult> {
+  const result = await move(parts, payTo, order)
+  if (!result || !payTo.key) return { ok: false, failure: 'unavailable' }
   if (result.ok) return result
   if (result.failure === 'authorization_used' || result.failure === 'authorization_cancelled') {
-    return whatBecame(parts, authorization)
+    return whatBecame(parts, authorizationOf(payTo.key, order))
   }
   return { ok: false, failure: payoutFailures[result.failure] ?? 'reverted' }
 }

@@ -9,6 +9,7 @@ import { addressTopic, decodeValues, topicOf } from '../rpc/abi.ts'
 import type { RpcCall } from '../rpc/endpoint.ts'
 import type { Rpc } from '../rpc/rpc.ts'
 import { numberIn, quantity, RpcUnavailableError } from '../rpc/values.ts'
+import type { PayToRing } from '../settlement.ts'
 import { type ChainHomeRow, changeHome } from './rows.ts'
 
 /** Blocks per log query: the limit of hosted nodes. */
@@ -25,8 +26,7 @@ type Parts = {
   readonly row: ChainHomeRow
   readonly isHeadFinal: boolean
   readonly asset: Wallet
-  readonly payTo: Wallet
-  readonly escrow: Wallet | undefined
+  readonly ring: PayToRing
 }
 
 /** Follows the chain from the block of a backup to that of the first start after its restore. */
@@ -52,22 +52,29 @@ export async function openCatchUp(parts: Parts): Promise<CatchUp> {
   }
 }
 
-async function movementsIn({ rpc, asset, payTo, escrow }: Parts, from: number, to: number) {
+async function movementsIn({ rpc, asset, ring }: Parts, from: number, to: number) {
   const logs: FoundLog[] = []
-  const own = addressTopic(payTo)
+  const wallets = ring.all.map(({ address }) => address)
+  const contracts = ring.all.map(({ escrow }) => escrow)
+  const isInside = (one: Wallet) => one === NOBODY || contracts.includes(one)
+  const own = wallets.map(addressTopic)
   for (let at = from; at <= to; at += SLICE) {
     const range = { address: asset, fromBlock: quantity(at), toBlock: quantity(Math.min(to, at + SLICE - 1)) }
-    const call = (topic: readonly (Hex | null)[]) => ({ method: 'eth_getLogs', params: [{ ...range, topics: topic }] })
+    const call = (topic: readonly (Hex | null | readonly Hex[])[]) => ({
+      method: 'eth_getLogs',
+      params: [{ ...range, topics: topic }],
+    })
     const found = await readAll(rpc, [call([topics.transfer, null, own]), call([topics.transfer, own])])
     logs.push(...found.flatMap(logsIn))
   }
   const receipts = await logsByTransaction(rpc, [...new Set(logs.map(({ transaction }) => transaction))])
   const events = [...receipts.values()].flat()
-  const made = events.filter(({ address, topics: [name] }) => address === escrow && name === DEPOSITED)
+  const made = events.filter(({ address, topics: [name] }) => contracts.includes(address) && name === DEPOSITED)
   const rows = logs.flatMap((log): MoneyMove[] => {
     const [payer, payee] = [walletIn(log.topics[1]), walletIn(log.topics[2])]
-    // Money that moves between the wallet and the escrow contract stays in the marketplace.
-    if (!payer || !payee || payer === payee || [escrow, NOBODY].some((one) => one === payer || one === payee)) return []
+    // Money that moves between own wallets and escrow contracts stays in the marketplace.
+    if (!payer || !payee || isInside(payer) || isInside(payee)) return []
+    if (wallets.includes(payer) && wallets.includes(payee)) return []
     // The token emits `AuthorizationUsed` directly before the transfer's event.
     const used = receipts.get(log.transaction)?.find(({ index }) => index === log.index - 1)
     const isSigned = used?.address === asset && used.topics[0] === topics.used

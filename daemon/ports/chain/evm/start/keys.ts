@@ -6,6 +6,8 @@ import { makeFolder } from '../../../../../src/core/folder.ts'
 import type { Wallet } from '../../../../../src/core/hex.ts'
 import { openKey, type Signer } from '../../key.ts'
 
+/** Folder in the data folder that holds a devnet and its keys. */
+export const CHAIN_FOLDER = 'chain'
 const PRIVATE_MODE = 0o600
 const OTHERS = 0o077
 const KEY_BYTES = 32

@@ -21,16 +21,16 @@ import { QueueRefused } from '../queue/queue.ts'
 import { receiptIn } from '../queue/receipt.ts'
 import { openRpc, type Rpc } from '../rpc/rpc.ts'
 import { bigIn, numberIn, RpcUnavailableError } from '../rpc/values.ts'
+import type { PayToKey } from '../settlement.ts'
 import { openForeignFacilitator } from '../through/facilitator.ts'
 import { settledThrough } from '../through/settle.ts'
 import { openCatchUp } from './catch-up.ts'
 import { checkBlock, checkClock, checkFactory, checkGas, checkKeys, checkNode, checkToken } from './checks.ts'
 import { deploy, type Planned, planDevnet, planOwn, prepareDevnet, type Roles, withoutCode } from './contracts.ts'
-import { keyIn, ownKey } from './keys.ts'
+import { CHAIN_FOLDER, keyIn, ownKey } from './keys.ts'
+import { openOperatorKeys, rotatedPayTo } from './rotate.ts'
 import { type ChainHomeRow, chainHomes, changeHome } from './rows.ts'
 
-/** Folder in the data folder that holds a devnet and its keys. */
-const CHAIN_FOLDER = 'chain'
 const SALT_BYTES = 32
 const GWEI = 1_000_000_000n
 /** Gas that the balance must cover at a start; `FIRST_GAS` at the first start, which deploys contracts. */
@@ -146,16 +146,17 @@ type Opening = Pick<Nodes, 'urls'> & Pick<Deployed, 'deployment'> & { readonly k
 type Followed = EvmChain & { readonly catchUp: CatchUp }
 
 /** Opens the chain; a restored store then catches up with it. */
-async function openFollowed({ store, mode, setup, wall }: EvmStart, opening: Opening): Promise<Followed> {
+async function openFollowed(start: EvmStart, opening: Opening): Promise<Followed> {
+  const { store, mode, setup, wall } = start
   const { urls, deployment, keys, row } = opening
   const payTo = keys.payTo.address
   const opened = await openEvmChain({
-    ...{ store, mode, wall, deployment, keys, rpcUrls: urls, network: chainNetworks[mode], payTo },
+    ...{ store, mode, wall, deployment, keys, rpcUrls: urls, network: chainNetworks[mode], payTo, former: keys.former },
     settings: settingsOf(mode, setup),
     adopts: row.restored !== undefined,
   })
-  const { asset, escrow } = deployment
-  const parts = { store, rpc: opened.rpc, row, asset, payTo, escrow }
+  const { asset } = deployment
+  const parts = { store, rpc: opened.rpc, row, asset, ring: opened.ring }
   const catchUp = await openCatchUp({ ...parts, isHeadFinal: mode === 'devnet' }).catch(async (error: unknown) => {
     await opened.close()
     throw error
@@ -164,7 +165,7 @@ async function openFollowed({ store, mode, setup, wall }: EvmStart, opening: Ope
     const seen = numberIn(await opened.rpc.ask('eth_blockNumber', []))
     await changeHome(store, (found) => ({ ...found, seen }))
   }
-  return { ...opened, catchUp, noteSeen }
+  return Object.assign(opened, { catchUp, noteSeen, keys: openOperatorKeys(start, { chain: opened, deployment, row }) })
 }
 
 type Foreign = Pick<StartedChain, 'chain' | 'notes' | 'close'>
@@ -222,12 +223,15 @@ async function nodesOf({ mode, setup, dataDir, log }: EvmStart, home: ChainHomeR
   )
 }
 
-type Keys = { readonly gas: Signer; readonly payTo: Signer }
+type Keys = { readonly gas: Signer; readonly payTo: Signer; readonly former: readonly PayToKey[] }
 
-async function keysOf({ mode, setup, dataDir, entropy }: EvmStart, home: ChainHomeRow | undefined): Promise<Keys> {
+async function keysOf(start: EvmStart, home: ChainHomeRow | undefined): Promise<Keys> {
+  const { mode, setup, dataDir, entropy } = start
+  const rotated = home && (await rotatedPayTo(start, home))
   if (mode === 'devnet') {
     const folder = join(dataDir, CHAIN_FOLDER)
-    return { gas: await ownKey(folder, 'gas.key', entropy), payTo: await ownKey(folder, 'pay-to.key', entropy) }
+    const gas = await ownKey(folder, 'gas.key', entropy)
+    return { gas, ...(rotated ?? { payTo: await ownKey(folder, 'pay-to.key', entropy), former: [] }) }
   }
   const { gasKeyFile, payToKeyFile } = setup
   if (gasKeyFile === undefined || payToKeyFile === undefined) {
@@ -235,7 +239,7 @@ async function keysOf({ mode, setup, dataDir, entropy }: EvmStart, home: ChainHo
   }
   const keys = {
     gas: await keyIn(gasKeyFile, '--gas-key-file', home?.gas_key),
-    payTo: await keyIn(payToKeyFile, '--pay-to-key-file', home?.pay_to),
+    ...(rotated ?? { payTo: await keyIn(payToKeyFile, '--pay-to-key-file', home?.pay_to), former: [] }),
   }
   if (keys.gas.address !== keys.payTo.address) return keys
   throw new AppError(

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { chainNetworks } from '../../../../../src/core/authorization.ts'
-import { StoredHex, StoredWallet } from '../../../../../src/core/codecs.ts'
+import { Micro, StoredHex, StoredWallet } from '../../../../../src/core/codecs.ts'
 import { keysOf } from '../../../../../src/core/record.ts'
+import { keyRoles, keyStates } from '../../../../../src/model/payment.ts'
 import { defineCollection, type Store } from '../../../../store/port.ts'
 import { chainGrants } from '../faucet.ts'
 import { queueCollections } from '../queue/rows.ts'
@@ -35,6 +36,31 @@ export const chainHomes = defineCollection('chain_homes', {
   indexes: [],
 })
 
+/** A key of the operator, current and former. Like the transactions of the gas key, it is in no anonymised export. */
+const OperatorKeyRow = z.strictObject({
+  /** The address. */
+  id: StoredWallet,
+  version: z.int(),
+  role: z.enum(keyRoles),
+  state: z.enum(keyStates),
+  /** Epoch milliseconds of the machine. */
+  since: z.int(),
+  until: z.int().exactOptional(),
+  leaked: z.literal(true).exactOptional(),
+  /** Where the key is: a file, in the folder of a devnet only its name. Never the key. */
+  source: z.string(),
+  /** Number of finished sweeps; `sweep` is stored before it is sent. */
+  sweeps: z.int(),
+  sweep: z.strictObject({ to: StoredWallet, amount: Micro }).exactOptional(),
+  swept: Micro,
+})
+export type OperatorKeyRow = z.infer<typeof OperatorKeyRow>
+
+export const operatorKeys = defineCollection('operator_keys', {
+  schema: OperatorKeyRow,
+  indexes: [{ name: 'newest', fields: ['since'], order: 'desc' }],
+})
+
 export function changeHome(store: Pick<Store, 'tx'>, change: (home: ChainHomeRow) => ChainHomeRow): Promise<void> {
   return store.tx(async (t) => {
     const home = await t.table(chainHomes).getForUpdate('chain')
@@ -52,4 +78,4 @@ export async function markRestored(store: Pick<Store, 'tx' | 'table' | 'close'>)
   }
 }
 
-export const evmCollections = [chainHomes, chainGrants, ...queueCollections] as const
+export const evmCollections = [chainHomes, operatorKeys, chainGrants, ...queueCollections] as const

@@ -4,7 +4,14 @@ import { checksumAddress, type Hex } from '../../../../../src/core/hex.ts'
 import type { Usdc } from '../../../../../src/core/money.ts'
 import { SECOND_MS, unixSeconds } from '../../../../../src/core/time.ts'
 import type { Log } from '../../../log.ts'
-import type { AuthorizationState, ChainPort, ChainStatus, SettleFailure, SettleResult } from '../../chain.ts'
+import {
+  type AuthorizationState,
+  type ChainPort,
+  type ChainStatus,
+  isOwn,
+  type SettleFailure,
+  type SettleResult,
+} from '../../chain.ts'
 import type { TxQueue } from '../queue/queue.ts'
 import type { ForeignAsk, ForeignFacilitator, ForeignVersion, ForeignWord } from './facilitator.ts'
 
@@ -44,10 +51,11 @@ export function settledThrough<C extends ChainPort>(through: Through & { readonl
   through.queue.onDropped(({ authorization, signature }) => sendAgain(bench, authorization, signature))
   return {
     ...chain,
+    get payTo() {
+      return chain.payTo
+    },
     settle: (authorization: Authorization, signature: Hex) =>
-      authorization.to === chain.payTo
-        ? settle(bench, authorization, signature)
-        : chain.settle(authorization, signature),
+      isOwn(chain, authorization.to) ? settle(bench, authorization, signature) : chain.settle(authorization, signature),
     ...(status ? { status: () => statusWith(status(), bench) } : {}),
   }
 }
@@ -131,7 +139,7 @@ async function isSure(
 /** Builds the request; undefined if the facilitator is not known to support an x402 version on this network. */
 async function askOf(bench: Bench, authorization: Authorization, signature: Hex): Promise<ForeignAsk | undefined> {
   const { chain, facilitator } = bench
-  const { network, caip2, asset, payTo } = chain
+  const { network, caip2, asset } = chain
   bench.version ??= (await facilitator.kinds({ 1: network, 2: caip2 }))?.[0]
   const { version } = bench
   if (version === undefined) return undefined
@@ -140,7 +148,7 @@ async function askOf(bench: Bench, authorization: Authorization, signature: Hex)
   const amount = String(authorization.value)
   const terms = {
     scheme: 'exact',
-    payTo: checksumAddress(payTo),
+    payTo: checksumAddress(authorization.to),
     asset: checksumAddress(asset.address),
     maxTimeoutSeconds: WINDOW_SECONDS,
     extra: { name: asset.name, version: asset.version },
