@@ -13,6 +13,8 @@ import { breaking } from './fixtures/mutations/broken.ts'
  */
 const onDevnet =
   /^daemon\/tests\/((balance|job|negotiation|product|referral|reputation|request|subscription|thread|participant)-scenarios|first-sale|commerce|money-flow)\.test\.ts$/
+/** Of those, what also runs with keys of an external signer. */
+const onSigner = /^daemon\/(tests\/(first-sale|money-flow)|features\/payouts\/payouts)\.test\.ts$/
 /** Of those, what also runs over a store in PostgreSQL; each takes its turn beside the rest. */
 const onPostgres = onDevnet
 /** They go deeper into the same paths, and take turns. */
@@ -43,9 +45,18 @@ const chosen: Readonly<Record<string, () => readonly TestFile[]>> = {
     ...partOf(matching(onDevnet), commit, parts.slow),
     ...partOf(matching(deepOnDevnet), commit, parts.deep),
   ],
+  // With keys that do not lie in plain files.
+  'devnet-signer': () => matching(onSigner),
+  'devnet-encrypted': () => matching(onSigner),
   postgres: () => matching(onPostgres),
   'postgres-turn': () => partOf(matching(onPostgres), commit, parts.slow),
   'devnet-deep': () => matching(deepOnDevnet),
+}
+
+/** Where the keys of the marketplaces of a run lie: as the mode says, else another place for each commit. */
+function keysOf(mode: string): string {
+  const places = ['file', 'signer', 'encrypted']
+  return places.find((place) => mode.endsWith(place)) ?? places[commit % places.length] ?? 'file'
 }
 
 /** What takes longest begins first: a worker that it keeps to the end would leave the other idle. */
@@ -105,6 +116,7 @@ export default defineConfig(({ mode }) => {
         // Programs that run from sources compile each module once for all tests, not at every start.
         NODE_COMPILE_CACHE: join(root, 'node_modules', '.cache', 'souk-compiled'),
         ...(mode.startsWith('devnet') ? { SOUK_TEST_CHAIN: 'devnet' } : {}),
+        ...(mode.startsWith('devnet') ? { SOUK_TEST_KEYS: keysOf(mode) } : {}),
         ...(mode.endsWith('deep') ? { SOUK_TEST_DEPTH: 'deep' } : {}),
       },
       pool: 'forks',

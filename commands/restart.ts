@@ -4,12 +4,12 @@ import { relaunched } from '../src/cli/public.ts'
 import { wouldDo } from '../src/cli/session.ts'
 import { compact } from '../src/core/record.ts'
 import { readEngines } from '../src/lifecycle/engines-file.ts'
-import { hostOf, lastLaunchOf, launchOptions, notifyOf, portOf, storeOf } from '../src/lifecycle/launch.ts'
+import { hostOf, lastLaunchOf, launchOptions, notifyOf, portOf, signerOf, storeOf } from '../src/lifecycle/launch.ts'
 import { spareOf, startDaemon } from '../src/lifecycle/start.ts'
 import { GRACE_MS, stopDaemon } from '../src/lifecycle/stop.ts'
 import { bold, green } from '../src/text/text.ts'
 
-const { port, host, logLevel, publicUrl, allowHost, trustProxy, notify, quietHours } = launchOptions
+const { port, host, logLevel, publicUrl, allowHost, trustProxy, notify, signer, quietHours } = launchOptions
 
 export const command = defineCommand({
   name: 'restart',
@@ -24,6 +24,7 @@ export const command = defineCommand({
     allowHost: allowHost.unwrap().optional().meta({ description: 'new list of additional host names', value: 'name' }),
     trustProxy: trustProxy.unwrap().optional().meta({ description: 'new list of trusted proxies', value: 'address' }),
     notify: notify.unwrap().optional().meta({ description: 'new list of targets of alarms', value: 'target' }),
+    signer: signer.meta({ description: 'new signer of keys', value: 'signer' }),
     quietHours: quietHours.meta({ description: 'new local hours with few alarms', value: 'hours' }),
     facilitator: z.choice(['on', 'off'], {
       description: 'turn the facilitator for other servers on or off',
@@ -36,7 +37,7 @@ export const command = defineCommand({
     const store = storeOf(context, {}) ?? last.store
     const { host = last.host, logLevel = last.logLevel, facilitator: on, ...others } = context.options
     const facilitator = on === undefined ? last.facilitator : on === 'on'
-    const said = { ...others, ...compact({ notify: notifyOf(context, others) }) }
+    const said = { ...others, ...compact({ notify: notifyOf(context, others), signer: signerOf(context, others) }) }
     const launch = relaunched(context.places, { ...last, logLevel, facilitator, ...compact({ host, store }) }, said)
     wouldDo(context.globals, `stop ${context.places.instance} and start it on ${hostOf(launch)}:${portOf(launch)}`)
     readEngines(launch)

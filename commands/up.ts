@@ -22,6 +22,7 @@ import {
   notifyOf,
   portOf,
   saidOf,
+  signerOf,
   storeOf,
   type Typed,
   typedOptions,
@@ -199,11 +200,14 @@ async function bringUp(context: Context): Promise<Up> {
 function launchAs(context: Context, said: Typed): Launch {
   const { places } = context
   // Takes passwords off the list of processes.
-  if (said.store !== undefined || said.notify !== undefined) process.title = 'souk up'
+  if (said.store !== undefined || said.notify !== undefined || said.signer !== undefined) process.title = 'souk up'
   const last = lastLaunch(places)
   const launch = withDaemonSettings(
     places,
-    Launch.parse({ ...said, ...compact({ store: storeOf(context, said), notify: notifyOf(context, said) }) }),
+    Launch.parse({
+      ...said,
+      ...compact({ store: storeOf(context, said), notify: notifyOf(context, said), signer: signerOf(context, said) }),
+    }),
   )
   checkStore(launch)
   const kept = keptChain(launch, launch.ephemeral || !hasStore(context) ? undefined : last)
@@ -319,7 +323,11 @@ export function requireAgreement(places: Places, registration: DaemonRegistratio
   )
   if (others.length === 0) return
   const names = others.map(([name]) => `--${kebab(name)}`).join(', ')
-  const secret = [said.store && '--store=URL', said.notify && '--notify=TARGET'].filter((one) => one !== undefined)
+  const secret = [
+    said.store && '--store=URL',
+    said.notify && '--notify=TARGET',
+    said.signer && '--signer=SIGNER',
+  ].filter((one) => one !== undefined)
   const words = [...launchWords(said), ...secret].map(shellWord).join(' ')
   throw new CliError('conflict', `The daemon is already running with different ${names}.`, {
     facts: [`pid ${registration.pid} at ${registration.url}; nothing was changed`],
@@ -331,7 +339,9 @@ export function requireAgreement(places: Places, registration: DaemonRegistratio
 
 /** An option as words of the command line, with absolute file paths, so that two options can be compared. */
 function wordsOf(name: string, value: unknown): readonly string[] {
-  return name === 'store' || name === 'notify' ? [String(value)] : launchWords({ [name]: value ?? undefined })
+  return name === 'store' || name === 'notify' || name === 'signer'
+    ? [String(value)]
+    : launchWords({ [name]: value ?? undefined })
 }
 
 function otherSeed(has: string, wanted: string): CliError {

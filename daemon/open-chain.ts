@@ -5,13 +5,9 @@ import type { EvmStart, StartedChain } from './ports/chain/evm/start/open.ts'
 import { chainHomes } from './ports/chain/evm/start/rows.ts'
 import { openSandboxChain } from './ports/chain/sandbox/chain.ts'
 import { sandboxTokens } from './ports/chain/sandbox/ledger.ts'
-import type { Recover } from './ports/chain/signature.ts'
 import type { Store } from './store/port.ts'
 
-type Parts = Omit<EvmStart, 'mode' | 'setup' | 'dataDir'> & {
-  readonly config: Config
-  readonly recover: Recover
-}
+type Parts = Omit<EvmStart, 'mode' | 'setup' | 'dataDir'> & { readonly config: Config }
 
 export type OpenedChain = Pick<StartedChain, 'notes' | 'close'> & { readonly chain: ChainPort }
 
@@ -20,7 +16,7 @@ export type OpenedChain = Pick<StartedChain, 'notes' | 'close'> & { readonly cha
  * @throws AppError when another chain is requested; all errors of starting the chain
  */
 export async function openChain(parts: Parts): Promise<OpenedChain> {
-  const { config, store, wall, entropy, log, takeNamedLock } = parts
+  const { config, store } = parts
   const began = await beganOn(store)
   const { chain: mode } = config
   if (began !== undefined && began !== mode) {
@@ -31,7 +27,7 @@ export async function openChain(parts: Parts): Promise<OpenedChain> {
   // The module is loaded only for a connected chain.
   const { startEvm } = await import('./ports/chain/evm/start/open.ts')
   const setup = config.chainSetup ?? { rpcUrls: [] }
-  return startEvm({ store, mode, setup, dataDir: config.dataDir, entropy, wall, log, takeNamedLock })
+  return startEvm({ ...parts, mode, setup, dataDir: config.dataDir })
 }
 
 async function beganOn(store: Store): Promise<Config['chain'] | undefined> {

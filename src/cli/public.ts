@@ -5,6 +5,7 @@ import { readSettings } from '../client/settings.ts'
 import { readAlarmTarget, readQuietHours, splitAlarmTargets } from '../core/alarm-target.ts'
 import { httpUrl } from '../core/loopback.ts'
 import { compact } from '../core/record.ts'
+import { readSigner } from '../core/signer-target.ts'
 import { kebab } from '../text/text.ts'
 import { usage } from './exit.ts'
 import type { GlobalOption } from './globals.ts'
@@ -26,6 +27,12 @@ const AlarmTargetText = z
   .refine(
     (text) => readAlarmTarget(text) !== undefined,
     'must be exec:COMMAND, webhook:https://… or smtp://HOST?to=ADDRESS',
+  )
+const SignerText = z
+  .string()
+  .refine(
+    (text) => readSigner(text) !== undefined,
+    'must be exec:COMMAND, https://… or http:// on this machine, without a password',
   )
 const QuietHours = z.string().refine((text) => readQuietHours(text) !== undefined, 'must be like 22:00-07:00')
 const ProxyBlock = z.string().refine(isBlock, 'must be an address like 10.0.0.2 or a block like 10.0.0.0/24')
@@ -57,6 +64,10 @@ export const publicOptions = {
       'target of alarms: exec:COMMAND, webhook:URL or smtp://USER:PASSWORD@HOST?to=ADDRESS (default: SOUK_NOTIFY)',
     value: 'target',
   }),
+  signer: SignerText.optional().meta({
+    description: 'signer that has keys instead of this machine: exec:COMMAND or URL (default: SOUK_SIGNER)',
+    value: 'signer',
+  }),
   quietHours: QuietHours.optional().meta({
     description: 'local hours in which only alarms that stop sales are sent, such as 22:00-07:00',
     value: 'hours',
@@ -77,6 +88,7 @@ export const daemonSettings: readonly Setting[] = [
   { key: 'allowHost', flags: '--allow-host <a,b>', summary: 'additional host names for souk up and souk restart' },
   { key: 'trustProxy', flags: '--trust-proxy <a,b>', summary: 'trusted proxies for souk up and souk restart' },
   { key: 'notify', flags: '--notify <a,b>', summary: 'targets of alarms for souk up and souk restart' },
+  { key: 'signer', flags: '--signer <signer>', summary: 'signer of keys for souk up and souk restart' },
   { key: 'quietHours', flags: '--quiet-hours <hours>', summary: 'hours with few alarms for souk up and souk restart' },
 ]
 
@@ -152,8 +164,8 @@ type SavedSettings = { readonly [K in Setting['key']]?: Public[K] | undefined }
 
 /** Options of the last launch, except where a new flag or a saved setting gives another value. */
 export function relaunched<L extends Public>(places: Places, last: L, said: SavedSettings): L {
-  const { port, publicUrl, quietHours, allowHost = [], trustProxy = [], notify = [] } = said
-  const flags = { allowHost, trustProxy, notify, ...compact({ port, publicUrl, quietHours }) }
+  const { port, publicUrl, quietHours, signer, allowHost = [], trustProxy = [], notify = [] } = said
+  const flags = { allowHost, trustProxy, notify, ...compact({ port, publicUrl, quietHours, signer }) }
   const asked = withDaemonSettings(places, {
     ...flags,
     plainPayments: last.plainPayments,

@@ -14,7 +14,7 @@ const LONGEST_BLOCK_S = 600
 const MOST_GWEI = 10_000
 
 const NodeUrl = z.string().refine((text) => httpUrl(text) !== null, 'must be an http or https URL')
-const Factory = z.string().refine(isAddress, 'must be an address')
+const Address = z.string().refine(isAddress, 'must be an address')
 const Amount = z.string().refine((text) => parseAmount(text) !== undefined, 'must be an amount like 100.00')
 
 /** Chain options. Keys are given as files, since other users can see the options of a process. */
@@ -36,6 +36,14 @@ export const chainOptions = {
     .meta({ description: 'seconds between devnet blocks (default: a block per transaction)', value: 'n' }),
   payToKeyFile: z.text({ description: 'file with the key that receives payments and sends payouts', value: 'file' }),
   gasKeyFile: z.text({ description: 'file with the key that pays gas', value: 'file' }),
+  payToAddress: Address.optional().meta({
+    description: 'address that receives payments, whose key --signer has instead of a file',
+    value: 'address',
+  }),
+  gasAddress: Address.optional().meta({
+    description: 'address that pays gas, whose key --signer has instead of a file',
+    value: 'address',
+  }),
   maxFeeGwei: z.int().min(1).max(MOST_GWEI).optional().meta({ description: 'highest gas price, in gwei', value: 'n' }),
   instantLimit: Amount.optional().meta({
     description: 'amount in USDC above which payments wait for more confirmations (default: 100.00)',
@@ -46,7 +54,7 @@ export const chainOptions = {
     value: 'usdc',
   }),
   ethPrice: Amount.optional().meta({ description: 'price of one ETH in USDC, to value gas', value: 'usdc' }),
-  walletFactory: z.array(Factory).max(MOST_FACTORIES).default([]).meta({
+  walletFactory: z.array(Address).max(MOST_FACTORIES).default([]).meta({
     description: 'wallet factory whose wallets are deployed with their first payment',
     value: 'address',
   }),
@@ -65,6 +73,7 @@ type ChainParams = Chain & {
   readonly ephemeral: boolean
   readonly publicFaucet: boolean
   readonly sdnSource?: string | undefined
+  readonly signer?: string | undefined
 }
 
 /** File options. */
@@ -75,6 +84,8 @@ const elsewhere = [
   'rpcUrl',
   'payToKeyFile',
   'gasKeyFile',
+  'payToAddress',
+  'gasAddress',
   'maxFeeGwei',
   'instantLimit',
   'walletFactory',
@@ -82,20 +93,37 @@ const elsewhere = [
 ] as const
 const here = ['anvil', 'blockTime'] as const
 
+/** For each key, the options that say where it lies: in a file, or with the signer. */
+const keyPlaces = [
+  ['payToKeyFile', 'payToAddress'],
+  ['gasKeyFile', 'gasAddress'],
+] as const
+
 type Kept = Chain & Pick<ChainParams, 'sdnSource'>
 
 /** Adds chain options of the last start, unless the launch sets them. If the launch names a chain, adds none. */
 export function keptChain<L extends Kept>(launch: L, last: Kept | undefined): L & { readonly chain: Mode } {
   if (launch.chain !== undefined || last === undefined) return { ...launch, chain: launch.chain ?? 'sandbox' }
   const said = Object.entries(launch).filter(([, value]) => value !== false && [value ?? []].flat().length > 0)
+  // A key has one place: naming a new one forgets the last one.
+  const moved = said.flatMap(([name]) =>
+    keyPlaces.flatMap((pair) => (pair.some((one) => one === name) ? [...pair] : [])),
+  )
+  const stays = Object.entries(Chain.parse(last)).filter(([name]) => !moved.some((one) => one === name))
   // If the last start was with real money, its sanctions list is kept.
   const list = compact({ sdnSource: last.chain === 'base' ? last.sdnSource : undefined })
-  return { ...launch, ...list, ...Chain.parse(last), chain: last.chain ?? 'sandbox', ...Object.fromEntries(said) }
+  return {
+    ...launch,
+    ...list,
+    ...Object.fromEntries(stays),
+    chain: last.chain ?? 'sandbox',
+    ...Object.fromEntries(said),
+  }
 }
 
 /** Checks chain options before a start. @throws CliError `usage` for options that contradict each other */
 export function checkChain(asked: ChainParams): void {
-  const said = (names: readonly (keyof Chain)[]) => names.find((name) => [asked[name] ?? []].flat().length > 0)
+  const said = (names: readonly (keyof Chain)[]) => names.find((name) => isSaid(asked, name))
   const refuse = (sentence: string, ...next: string[]) => usage(sentence, { next })
   const { chain = 'sandbox' } = asked
   if (asked.seed === 'demo' && chain !== 'sandbox') {
@@ -116,15 +144,28 @@ export function checkChain(asked: ChainParams): void {
       'souk up --chain devnet',
     )
   }
+  checkKeyPlaces(asked)
   if (chain === 'base' || chain === 'base-sepolia') checkPublic(asked)
+}
+
+function isSaid(asked: Chain, name: keyof Chain): boolean {
+  return [asked[name] ?? []].flat().length > 0
+}
+
+function checkKeyPlaces(asked: ChainParams): void {
+  for (const [file, address] of keyPlaces) {
+    if (asked[address] === undefined) continue
+    if (asked.signer === undefined)
+      throw usage(`--${kebab(address)} needs --signer, which has the key of that address.`)
+    if (asked[file] !== undefined) throw usage(`A key has one place: omit --${kebab(file)} or --${kebab(address)}.`)
+  }
 }
 
 /** Checks the options for a public chain, where node and keys have no defaults. */
 function checkPublic(asked: ChainParams): void {
   const { chain = 'sandbox', rpcUrl } = asked
-  const missing = (['rpcUrl', 'payToKeyFile', 'gasKeyFile'] as const).find(
-    (name) => [asked[name] ?? []].flat().length === 0,
-  )
+  const [missing] =
+    [['rpcUrl'] as const, ...keyPlaces].find((names) => !names.some((name) => isSaid(asked, name))) ?? []
   if (missing !== undefined) {
     const words = '--rpc-url https://node.example.org --pay-to-key-file FILE --gas-key-file FILE'
     throw usage(`--chain ${chain} needs --${kebab(missing)}: there is no default for it.`, {
@@ -148,7 +189,7 @@ function checkPublic(asked: ChainParams): void {
 }
 
 /** The daemon's configuration for its chain. */
-export function chainConfig(launch: Chain): { chain: Mode; chainSetup?: ChainSetup } {
+export function chainConfig(launch: Chain & Pick<ChainParams, 'signer'>): { chain: Mode; chainSetup?: ChainSetup } {
   const {
     chain = 'sandbox',
     rpcUrl,
@@ -160,6 +201,9 @@ export function chainConfig(launch: Chain): { chain: Mode; chainSetup?: ChainSet
     maxFeeGwei,
     instantLimit,
     settleThrough,
+    signer,
+    payToAddress,
+    gasAddress,
   } = launch
   if (chain === 'sandbox') return { chain }
   return {
@@ -168,6 +212,7 @@ export function chainConfig(launch: Chain): { chain: Mode; chainSetup?: ChainSet
       rpcUrls: rpcUrl,
       walletFactories: walletFactory,
       realMoney: launch.realMoney,
+      ...compact({ signer, payToAddress, gasAddress }),
       ...compact({ anvil, blockTimeS: blockTime, payToKeyFile, gasKeyFile, maxFeeGwei, instantLimit, settleThrough }),
     },
   }

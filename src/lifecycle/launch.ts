@@ -257,6 +257,14 @@ export function notifyOf(
   return said ? launchOptions.notify.parse(splitAlarmTargets(said)) : undefined
 }
 
+/** The signer: the typed one, else that of the environment. */
+export function signerOf(
+  { system }: Pick<CommandContext<unknown, unknown>, 'system'>,
+  { signer }: { signer?: string | undefined },
+) {
+  return signer ?? launchOptions.signer.parse(system.env['SOUK_SIGNER'] || undefined)
+}
+
 /** Checks what a database cannot do. @throws CliError `usage` */
 export function checkStore({ store, spare, advertise, ephemeral, seed, rows }: Launch): void {
   if (store === undefined && spare) throw usage('--spare needs a database that daemons share: add --store.')
@@ -271,9 +279,9 @@ export function checkStore({ store, spare, advertise, ephemeral, seed, rows }: L
 
 /**
  * Options as command line words for the child process, without those that may have a password, which other users would
- * see: store and targets of alarms.
+ * see: store, targets of alarms, signer.
  */
-export function launchWords({ store: _, notify: __, ...launch }: Typed): string[] {
+export function launchWords({ store: _, notify: __, signer: ___, ...launch }: Typed): string[] {
   return Object.entries(launch).flatMap(([name, value]) => {
     if (value === undefined || value === false) return []
     const flag = `--${kebab(name)}`

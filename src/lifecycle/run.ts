@@ -26,6 +26,7 @@ import {
   moneyConfig,
   notifyOf,
   portOf,
+  signerOf,
   storeOf,
 } from './launch.ts'
 import { openBoundedLog } from './log/bounded-log.ts'
@@ -50,7 +51,11 @@ type Hooks = {
 export async function runDaemon(given: Context, hooks: Hooks): Promise<DaemonRegistration> {
   boundHeapGrowth()
   const { options: typed } = given
-  const inherited = compact({ store: storeOf(given, typed), notify: notifyOf(given, typed) })
+  const inherited = compact({
+    store: storeOf(given, typed),
+    notify: notifyOf(given, typed),
+    signer: signerOf(given, typed),
+  })
   const host = { ...given, options: { ...typed, ...inherited } }
   const start = beginStart(host, host.options)
   try {

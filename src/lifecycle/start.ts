@@ -112,7 +112,7 @@ function spawnChild({ places, system }: StartHost, launch: Launch): ChildProcess
       env: {
         ...keptOf(system.env),
         ...memoryVariables,
-        ...compact({ SOUK_STORE: launch.store }),
+        ...compact({ SOUK_STORE: launch.store, SOUK_SIGNER: launch.signer }),
         SOUK_NOTIFY: launch.notify.join('\n'),
       },
       stdio: ['ignore', output, output, 'ipc'],

@@ -25,6 +25,7 @@ export function unitOf({ places, system }: Context, launch: Launch): Unit {
   const secret = [
     ...(launch.store === undefined ? [] : ['SOUK_STORE=postgres://…']),
     ...(launch.notify.length === 0 ? [] : ['SOUK_NOTIFY=smtp://…']),
+    ...(launch.signer === undefined ? [] : ['SOUK_SIGNER=exec:…']),
   ]
   const lines = [
     '[Unit]',

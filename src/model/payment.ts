@@ -45,6 +45,10 @@ export type ChainSetup = {
   /** Key file of the wallet that receives payments and pays payouts; `gasKeyFile` is for the wallet that pays gas. */
   readonly payToKeyFile?: string
   readonly gasKeyFile?: string
+  /** Program or server that signs for the keys of these addresses, in place of key files. */
+  readonly signer?: string
+  readonly payToAddress?: string
+  readonly gasAddress?: string
   /** Highest gas price. */
   readonly maxFeeGwei?: number
   /** Payments above this, in decimal USDC, wait for more than one block. */

@@ -112,7 +112,13 @@ function sentenceOf({ id, taken, last_error: error }: DealRow): string {
   return `The escrow contract does not release the funds of ${id}: ${error ?? 'no reason given'}.`
 }
 
-const graveFaults: ReadonlySet<ChainFaultCode> = new Set(['silent', 'gas_empty', 'reversed', 'nonce_taken'])
+const graveFaults: ReadonlySet<ChainFaultCode> = new Set([
+  'silent',
+  'gas_empty',
+  'gas_signer',
+  'reversed',
+  'nonce_taken',
+])
 
 function fixOf(code: ChainFaultCode, transaction: string | undefined): string {
   if (transaction !== undefined) return `souk chain tx ${transaction}`

@@ -96,6 +96,8 @@ export type Reversal = {
 export type ChainFaultCode =
   | 'silent'
   | 'gas_empty'
+  | 'gas_signer'
+  | 'payout_signer'
   | 'gas_low'
   | 'node_down'
   | 'node_behind'
@@ -136,8 +138,8 @@ export type ChainStatus = {
   readonly inFlight: number
   /** Age of the oldest transaction that is in no block. */
   readonly oldestSeconds: number | null
-  /** Why waiting orders are not sent: too little gas money, or the gas price is above the limit. */
-  readonly held: 'gas' | 'fee' | null
+  /** Why waiting orders are not sent: too little gas money, a gas price above the limit, or a signer that fails. */
+  readonly held: 'gas' | 'fee' | 'signer' | null
   readonly tokenPaused: boolean
   /** Number of the gas key's nonces that another program has used since the daemon started. */
   readonly foreignNonces: number

@@ -11,6 +11,10 @@ export type Signer = {
   readonly address: Wallet
   /** Signs 32 bytes as `r ‖ s ‖ v` with low s, as tokens require. @throws SignerUnavailableError */
   readonly sign: (digest: Uint8Array) => Promise<Hex>
+  /** Of a key outside of this program: what is wrong with its signer, in one sentence. */
+  readonly fault?: () => string | undefined
+  /** Asks it for a signature, to see whether it works; the result is `fault`. */
+  readonly check?: () => Promise<void>
 }
 
 /** No signature now; a later attempt may have one. */

@@ -40,6 +40,8 @@ export type ProgramLimits = {
   readonly maxWaiting: number
   /** A program of the operator: it keeps the user of the daemon, and has no limits but time and output. */
   readonly isOwn: boolean
+  /** Whether the time limit begins anew with each error output. */
+  readonly isPatient: boolean
 }
 
 /** A local program that processes untrusted data. */
@@ -52,7 +54,7 @@ export type SystemProgram = {
 
 const DEFAULT_LIMITS: ProgramLimits = {
   ...{ deadlineMs: 60 * SECOND_MS, maxMemoryMb: 1_024, atOnce: 2, maxWaiting: 32 },
-  isOwn: false,
+  ...{ isOwn: false, isPatient: false },
 }
 const MAX_SAID_BYTES = 64 * 1024
 const KB_A_MB = 1_024
@@ -150,6 +152,7 @@ async function ended(
   const out = gathered(started.output(1), maxBytes, () => end('output', `${file} produced more than ${maxBytes} bytes`))
   const said = gathered(started.output(2), MAX_SAID_BYTES)
   const timer = setTimeout(() => end('timeout', `${file} did not finish in time`), limits.deadlineMs)
+  if (limits.isPatient) started.output(2).on('data', () => timer.refresh())
   const onAbort = () => end('aborted', `${file} was cancelled`)
   signal?.addEventListener('abort', onAbort, { once: true })
   if (signal?.aborted) onAbort()

@@ -100,7 +100,7 @@ export const chainApi = {
         waiting: z.int(),
         in_flight: z.int(),
         oldest_seconds: z.int().nullable(),
-        held: z.enum(['gas', 'fee']).nullable(),
+        held: z.enum(['gas', 'fee', 'signer']).nullable(),
         token_paused: z.boolean(),
         resent: z.int(),
         replaced: z.int(),

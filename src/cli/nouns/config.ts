@@ -1,5 +1,6 @@
 import { changeSettings, LOCAL, readSettings } from '../../client/settings.ts'
 import { readAlarmTarget, splitAlarmTargets } from '../../core/alarm-target.ts'
+import { readSigner } from '../../core/signer-target.ts'
 import { didYouMean, kebab } from '../../text/text.ts'
 import type { CommandContext } from '../command.ts'
 import { usage } from '../exit.ts'
@@ -52,8 +53,9 @@ function row({ key, env, kept, summary }: Found): KeptSetting {
   return { key, value: shownOf(key, kept) ?? null, origin: kept === undefined ? 'default' : 'settings', summary }
 }
 
-/** A value without the passwords and tokens of alarm targets. */
+/** A value without what may be secret: passwords and tokens of alarm targets, arguments and path of a signer. */
 function shownOf<T extends string | undefined>(key: string, value: T): T | string {
+  if (key === 'signer' && value !== undefined) return readSigner(value)?.shown ?? value
   if (key !== 'notify' || value === undefined) return value
   return splitAlarmTargets(value)
     .map((target) => readAlarmTarget(target.trim())?.shown)

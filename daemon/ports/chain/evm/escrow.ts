@@ -6,7 +6,7 @@ import type { Hex, Wallet } from '../../../../src/core/hex.ts'
 import { usdc } from '../../../../src/core/money.ts'
 import { escrowStates } from '../../../../src/model/job.ts'
 import type { EscrowAct, EscrowDeal, EscrowEnd, EscrowPort, EscrowResult, EscrowState, EscrowTerms } from '../escrow.ts'
-import type { Signer } from '../key.ts'
+import { type Signer, SignerUnavailableError } from '../key.ts'
 import { escrowId } from '../signature.ts'
 import type { OrderOutcome, TxQueue } from './queue/queue.ts'
 import type { Reads } from './reads.ts'
@@ -60,7 +60,7 @@ export type EscrowParts = {
 export function openEscrow(parts: EscrowParts): EscrowPort {
   return {
     address: parts.address,
-    deposit: (terms) => deposit(parts, terms),
+    deposit: (terms) => deposit(parts, terms).catch(unavailable),
     act: (act) => done(parts, { id: nameOf(act), data: dataOf(act), judge: () => judgeAct(parts, act) }),
     setPaused: (isPaused) => setPaused(parts, isPaused),
     dealOf: (job) => dealOf(parts, job),
@@ -178,7 +178,8 @@ function refused({ data = '0x' }: Extract<OrderOutcome, { ok: false }>): EscrowR
 }
 
 function unavailable(error: unknown): EscrowResult {
-  if (error instanceof RpcUnavailableError) return { ok: false, failure: 'unavailable' }
+  if (error instanceof RpcUnavailableError || error instanceof SignerUnavailableError)
+    return { ok: false, failure: 'unavailable' }
   throw error
 }
 

@@ -146,7 +146,7 @@ async function openOver(rpc: Rpc, options: EvmOptions, domain: TokenDomain): Pro
   if (fault !== undefined) throw new QueueRefused(`${fault}.`)
   const queue = openTxQueue(queueOptions(rpc, options, digestOf))
   const sender = keys.gas.address
-  const heart = openHeart({ reads, queue, rpc, sender, blockTimeS: settings.blockTimeS, wall })
+  const heart = openHeart({ reads, queue, rpc, keys, blockTimeS: settings.blockTimeS, wall })
   await queue.start()
   await heart.beat()
   const { identity, reputation, anchors } = deployment

@@ -1,4 +1,5 @@
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
+import type { Signer } from '../key.ts'
 import { type Heart, openHeart } from './status.ts'
 
 /* What a health check reports of nodes, reorganisations and gas. */
@@ -13,16 +14,23 @@ type Change = {
   readonly nodes?: readonly object[]
   readonly highest?: number
   readonly wei?: bigint
+  readonly gas?: Partial<Signer>
+  readonly payTo?: Partial<Signer>
 }
 
-async function lookAt({ queue = {}, nodes = [{ node: 'a', head: 100 }], highest = 100, wei = 10n ** 18n }: Change) {
+async function lookAt({ queue = {}, wei = 10n ** 18n, gas, payTo, ...change }: Change) {
+  const { nodes = [{ node: 'a', head: 100 }], highest = 100 } = change
   const quiet = { oldestMs: 0, inFlight: 0, reorged: 0, reorgedAt: 0, reversed: 0, reversedAt: 0, foreignNonces: 0 }
   const head = { number: 100, timestamp: NOW / 1_000, baseFee: 1_000_000_000n }
   heart = openHeart({
     reads: { ask: async () => ({ head, result: `0x${wei.toString(16)}` }) },
     queue: { status: () => ({ ...quiet, ...queue }) },
     rpc: { health: () => ({ highest, nodes }) },
-    ...{ sender: '0xabc', blockTimeS: 2, wall: () => NOW },
+    ...{
+      keys: { gas: { address: '0xabc', ...gas }, payTo: { address: '0xdef', ...payTo } },
+      blockTimeS: 2,
+      wall: () => NOW,
+    },
   } as never) // as it needs
   await heart.beat()
   const { health, faults } = heart.status()
@@ -55,4 +63,14 @@ test('gas for fewer than 100 payments is told, and an empty key stops sales', as
   expect((await lookAt(forPayments(100n))).codes).toEqual([])
   expect(await lookAt(forPayments(99n))).toMatchObject({ health: 'degraded', codes: ['gas_low'] })
   expect(await lookAt(forPayments(0n))).toMatchObject({ health: 'down', codes: ['gas_empty'] })
+})
+
+test('a signer of the gas key that fails stops sales, and one of the pay-to key does not; both are asked again', async () => {
+  const failing = { fault: () => 'The signer fails: no answer.', check: vi.fn(async () => undefined) }
+  const gas = await lookAt({ gas: failing })
+  expect(gas).toMatchObject({ health: 'down', codes: ['gas_signer'] })
+  expect(gas.words).toBe('The signer fails: no answer. Nothing is sent until it works; then all goes on by itself.')
+  heart?.stop()
+  expect(await lookAt({ payTo: failing })).toMatchObject({ health: 'degraded', codes: ['payout_signer'] })
+  expect(failing.check).toHaveBeenCalledTimes(2)
 })

@@ -1,6 +1,6 @@
-import type { Wallet } from '../../../../src/core/hex.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../../src/core/time.ts'
 import type { ChainFault, ChainStatus } from '../chain.ts'
+import type { Signer } from '../key.ts'
 import type { QueueStatus, TxQueue } from './queue/queue.ts'
 import type { Reads } from './reads.ts'
 import type { RpcHealth } from './rpc/rpc.ts'
@@ -31,7 +31,7 @@ export type StatusParts = {
   readonly reads: Pick<Reads, 'ask'>
   readonly queue: Pick<TxQueue, 'status'>
   readonly rpc: { health(): RpcHealth }
-  readonly sender: Wallet
+  readonly keys: { readonly gas: Signer; readonly payTo?: Signer }
   readonly blockTimeS: number | undefined
   readonly wall: () => number
 }
@@ -46,8 +46,10 @@ export function openHeart(parts: StatusParts) {
   const looks: Looks = { last: undefined, failed: 0, lastError: null }
   let looking: Promise<void> | undefined
   const look = async () => {
+    // Not awaited: a signer that hangs is no reason not to see the chain.
+    for (const key of failing(parts)) void key.check?.()
     try {
-      const { head, result } = await parts.reads.ask('eth_getBalance', [parts.sender, 'latest'])
+      const { head, result } = await parts.reads.ask('eth_getBalance', [parts.keys.gas.address, 'latest'])
       looks.last = { at: parts.wall(), head, wei: bigIn(result) }
       looks.failed = 0
     } catch (error) {
@@ -63,7 +65,8 @@ export function openHeart(parts: StatusParts) {
   }
   const tick = () => {
     const isDue = looks.last === undefined || parts.wall() - looks.last.at >= BEAT_MS
-    const isTroubled = looks.failed > 0 || isDeaf(parts) || parts.queue.status().oldestMs > SLOW_MS
+    const isTroubled =
+      looks.failed > 0 || isDeaf(parts) || parts.queue.status().oldestMs > SLOW_MS || failing(parts).length > 0
     if (isDue || isTroubled || statusOf(parts, looks).health === 'down') void beat()
   }
   const timer = setInterval(tick, TICK_MS).unref()
@@ -75,6 +78,11 @@ export function openHeart(parts: StatusParts) {
   }
 }
 
+/** Keys whose signer fails. */
+function failing({ keys }: StatusParts): Signer[] {
+  return [keys.gas, keys.payTo].filter((key) => key !== undefined).filter((key) => key.fault?.() !== undefined)
+}
+
 /** Whether the last request failed at every node. */
 function isDeaf({ rpc }: StatusParts): boolean {
   return rpc.health().nodes.every(({ error }) => error !== undefined)
@@ -84,11 +92,11 @@ type Looks = { last: Beat | undefined; failed: number; lastError: string | null 
 
 function statusOf(parts: StatusParts, { last, failed: misses, lastError }: Looks): ChainStatus {
   const queue = parts.queue.status()
-  const gas = last && { address: parts.sender, wei: queue.gasBalance ?? last.wei, payments: paymentsOf(last) }
+  const gas = last && { address: parts.keys.gas.address, wei: queue.gasBalance ?? last.wei, payments: paymentsOf(last) }
   const head = headOf(last, queue, parts.wall())
   const isSilent = last === undefined || misses >= DEAF_LOOKS || parts.wall() - last.at > SILENT_MS
   const isEmpty = queue.held === 'gas' || gas?.payments === 0
-  const down = downFaults({ isSilent, lastError, isEmpty, sender: parts.sender })
+  const down = downFaults({ isSilent, lastError, isEmpty, key: parts.keys.gas })
   const { nodes } = parts.rpc.health()
   const slow = slowFaults({ parts, ageSeconds: head?.ageSeconds ?? 0, queue, payments: gas?.payments })
   const { waiting, inFlight, resent, replaced, reorged, reversed, failed, foreignNonces, tokenPaused } = queue
@@ -134,13 +142,19 @@ function paymentsOf({ wei, head }: Beat): number {
   return Number(payments < MOST_PAYMENTS ? payments : MOST_PAYMENTS)
 }
 
-type Down = { isSilent: boolean; lastError: string | null; isEmpty: boolean; sender: Wallet }
+type Down = { isSilent: boolean; lastError: string | null; isEmpty: boolean; key: Signer }
 
-function downFaults({ isSilent, lastError, isEmpty, sender }: Down): ChainFault[] {
+function downFaults({ isSilent, lastError, isEmpty, key }: Down): ChainFault[] {
   return [
     fault('silent', isSilent, `No chain node responds (${lastError ?? 'no request yet'}): check --rpc-url.`),
-    fault('gas_empty', isEmpty, `The gas key ${sender} is empty: send it ETH, so that transactions can be sent.`),
+    fault('gas_empty', isEmpty, `The gas key ${key.address} is empty: send it ETH, so that transactions can be sent.`),
+    ...signerFault('gas_signer', key, 'Nothing is sent until it works; then all goes on by itself.'),
   ].flat()
+}
+
+function signerFault(code: ChainFault['code'], key: Signer | undefined, until: string): ChainFault[] {
+  const why = key?.fault?.()
+  return why === undefined ? [] : [{ code, sentence: `${why} ${until}` }]
 }
 
 function fault(code: ChainFault['code'], isSo: boolean, sentence: string): ChainFault[] {
@@ -169,7 +183,7 @@ type Slow = {
 }
 
 function slowFaults({ parts, ageSeconds, queue, payments }: Slow): ChainFault[] {
-  const { blockTimeS, sender, wall } = parts
+  const { blockTimeS, keys, wall } = parts
   const { lastFailed, reversed, reversedAt, foreignNonces } = queue
   const isLate = blockTimeS !== undefined && ageSeconds > LATE_BLOCKS * blockTimeS
   const isPoor = payments !== undefined && payments > 0 && payments < FEW_PAYMENTS
@@ -178,9 +192,10 @@ function slowFaults({ parts, ageSeconds, queue, payments }: Slow): ChainFault[] 
   const others = `${foreignNonces} nonces of the gas key were used elsewhere: let only this daemon use the key.`
   return [
     fault('head_late', isLate, `The newest block is ${ageSeconds} s old: the chain or its node has stopped.`),
-    fault('gas_low', isPoor, `The gas key ${sender} has ETH for about ${payments} payments: send it more.`),
+    fault('gas_low', isPoor, `The gas key ${keys.gas.address} has ETH for about ${payments} payments: send it more.`),
     fault('stuck', isStuck, `A transaction has waited ${Math.round(queue.oldestMs / SECOND_MS)} s for a block.`),
     hasFailed ? [{ ...failedFault, transaction: lastFailed.id }] : [],
+    signerFault('payout_signer', keys.payTo, 'Payouts and escrow wait until it works; then they go on by themselves.'),
     fault('fee_cap', queue.held === 'fee', 'The gas price is above the limit: transactions wait until it falls.'),
     fault(
       'token_paused',

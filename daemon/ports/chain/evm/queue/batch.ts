@@ -1,4 +1,5 @@
 import type { Hex } from '../../../../../src/core/hex.ts'
+import { SignerUnavailableError } from '../../key.ts'
 import { bigIn, numberIn, RpcUnavailableError } from '../rpc/values.ts'
 import { assign, type Parcel, transferPayload, transmit } from './assign.ts'
 import { type CallWork, type Core, inFlight, isClosed, noteError, pass, seeHead, type TransferWork } from './core.ts'
@@ -78,9 +79,14 @@ export async function runPump(core: Core): Promise<void> {
       if (core.held !== undefined) await core.pump.wait(HELD_MS)
     } catch (error) {
       noteError(core, error)
-      await core.pump.wait(RETRY_MS)
+      await core.pump.wait(pauseAfter(core, error))
     }
   }
+}
+
+function pauseAfter(core: Core, error: unknown): number {
+  if (error instanceof SignerUnavailableError) core.held = 'signer'
+  return core.held === undefined ? RETRY_MS : HELD_MS
 }
 
 async function untilDue(core: Core): Promise<void> {

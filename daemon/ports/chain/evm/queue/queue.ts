@@ -47,7 +47,7 @@ export type QueueStatus = {
   readonly inFlight: number
   /** Age of the oldest transaction in flight, in milliseconds; 0 if none. */
   readonly oldestMs: number
-  readonly held: 'gas' | 'fee' | undefined
+  readonly held: 'gas' | 'fee' | 'signer' | undefined
   readonly tokenPaused: boolean
   readonly resent: number
   readonly replaced: number

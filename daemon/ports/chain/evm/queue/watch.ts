@@ -80,7 +80,8 @@ async function replace(core: Core, tx: OpenTx): Promise<boolean> {
   const { store, signer, chainId, maxFee, wall } = core.options
   const { row } = tx
   const last = row.sends.at(-1)
-  if (!last || row.sends.length >= MAX_SENDS) return false
+  // A signer that fails would hold up the reads of receipts.
+  if (!last || row.sends.length >= MAX_SENDS || signer.fault?.() !== undefined) return false
   const market = { baseFee: core.head?.baseFee ?? 0n, tip: core.tip }
   const fees = raisedFees({ maxFee: last.max_fee, tip: last.tip }, market, maxFee)
   if (!fees) return false

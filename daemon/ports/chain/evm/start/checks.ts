@@ -107,27 +107,42 @@ export async function checkBlock(rpc: Rpc, mode: ChainMode, seen: number | undef
   )
 }
 
-type KeyFiles = { readonly mode: ChainMode; readonly setup: Pick<ChainSetup, 'gasKeyFile' | 'payToKeyFile'> }
+type KeyFiles = { readonly mode: ChainMode; readonly setup: Omit<ChainSetup, 'rpcUrls'> }
 
 /** Checks that the data folder was created with these keys. @throws AppError */
 export function checkKeys(
   keys: Readonly<Record<'gas' | 'payTo', { readonly address: Wallet }>>,
-  { mode, setup: { gasKeyFile = '', payToKeyFile = '' } }: KeyFiles,
+  { mode, setup: { gasKeyFile, payToKeyFile, gasAddress, payToAddress } }: KeyFiles,
   home: { readonly gas_key: Wallet; readonly pay_to: Wallet } | undefined,
 ): void {
   if (!home) return
-  for (const [flag, file, role, began, now] of [
-    ['--gas-key-file', gasKeyFile, 'gas key, which sends all transactions', home.gas_key, keys.gas.address],
-    ['--pay-to-key-file', payToKeyFile, 'pay-to key, which receives and pays out', home.pay_to, keys.payTo.address],
+  for (const [flag, file, given, role, began, now] of [
+    [
+      '--gas-key-file',
+      gasKeyFile,
+      gasAddress && '--gas-address',
+      'gas key, which sends all transactions',
+      home.gas_key,
+      keys.gas.address,
+    ],
+    [
+      '--pay-to-key-file',
+      payToKeyFile,
+      payToAddress && '--pay-to-address',
+      'pay-to key, which receives and pays out',
+      home.pay_to,
+      keys.payTo.address,
+    ],
   ]) {
     if (began === now) continue
-    if (mode === 'devnet') {
+    if (mode === 'devnet' && !given && !file) {
       const way = 'restore the folder "chain" of the data folder, or start over with souk reset'
       throw refused(`The original keys of this devnet are missing: ${way}.`)
     }
-    throw refused(
-      `${flag} ${file} has the key of ${now}, but the ${role}, of this marketplace is ${began}: put that key into ${file}.`,
-    )
+    const [has, way] = given
+      ? [`${given} is`, 'give that one']
+      : [`${flag} ${file} has the key of`, `put that key into ${file}`]
+    throw refused(`${has} ${now}, but the ${role}, of this marketplace is ${began}: ${way}.`)
   }
 }
 

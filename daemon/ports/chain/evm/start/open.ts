@@ -12,7 +12,9 @@ import { StoreLocked } from '../../../../store/errors.ts'
 import type { Store } from '../../../../store/port.ts'
 import type { Log } from '../../../log.ts'
 import type { CatchUp, ChainMode } from '../../chain.ts'
+import { type ExternalSigner, type KeyRole, openExternalSigner } from '../../external-signer.ts'
 import type { Signer } from '../../key.ts'
+import type { Recover } from '../../signature.ts'
 import { type Devnet, openDevnet } from '../anvil/devnet.ts'
 import { findAnvil } from '../anvil/find.ts'
 import { DEFAULT_INSTANT_LIMIT, type EvmChain, type EvmDeployment, openEvmChain } from '../open.ts'
@@ -57,6 +59,7 @@ export type EvmStart = {
   readonly dataDir: string
   readonly entropy: (bytes: number) => Uint8Array
   readonly wall: () => number
+  readonly recover: Recover
   readonly log: Log
   /** Locks a name within a folder. @throws StoreLocked */
   readonly takeNamedLock: (folder: string, name: string) => { readonly release: () => void }
@@ -118,7 +121,7 @@ async function startOver(start: EvmStart, onClose: Undo): Promise<Omit<StartedCh
   if (home && home.genesis !== genesis && mode !== 'devnet') throw otherChain(mode)
   await checkBlock(rpc, mode, home?.seen)
   await checkClock(rpc, mode, unixSeconds(wall()))
-  const keys = await keysOf(start, home)
+  const keys = await keysOf({ ...start, onClose }, home)
   checkKeys(keys, start, home)
   const lock = lockedFor(start, keys.gas.address)
   onClose(() => lock.release())
@@ -226,26 +229,40 @@ async function nodesOf({ mode, setup, dataDir, log }: EvmStart, home: ChainHomeR
 type Keys = { readonly gas: Signer; readonly payTo: Signer; readonly former: readonly PayToKey[] }
 
 async function keysOf(start: EvmStart, home: ChainHomeRow | undefined): Promise<Keys> {
-  const { mode, setup, dataDir, entropy } = start
   const rotated = home && (await rotatedPayTo(start, home))
-  if (mode === 'devnet') {
-    const folder = join(dataDir, CHAIN_FOLDER)
-    const gas = await ownKey(folder, 'gas.key', entropy)
-    return { gas, ...(rotated ?? { payTo: await ownKey(folder, 'pay-to.key', entropy), former: [] }) }
-  }
-  const { gasKeyFile, payToKeyFile } = setup
-  if (gasKeyFile === undefined || payToKeyFile === undefined) {
-    throw new AppError('invalid_request', `--chain ${mode} needs --gas-key-file and --pay-to-key-file.`)
-  }
   const keys = {
-    gas: await keyIn(gasKeyFile, '--gas-key-file', home?.gas_key),
-    ...(rotated ?? { payTo: await keyIn(payToKeyFile, '--pay-to-key-file', home?.pay_to), former: [] }),
+    gas: await keyOf(start, 'gas', home?.gas_key),
+    ...(rotated ?? { payTo: await keyOf(start, 'pay-to', home?.pay_to), former: [] }),
   }
   if (keys.gas.address !== keys.payTo.address) return keys
   throw new AppError(
     'invalid_request',
     'The same key would receive payments and pay gas: use two keys, so that losing one is less costly.',
   )
+}
+
+/** The key of a role: with an external signer, in a file, or on a devnet one of our own. */
+async function keyOf(start: KeyStart, role: KeyRole, owner: Wallet | undefined): Promise<Signer> {
+  const { mode, setup, dataDir, entropy, recover, wall } = start
+  const [file, address] =
+    role === 'gas' ? [setup.gasKeyFile, setup.gasAddress] : [setup.payToKeyFile, setup.payToAddress]
+  if (address !== undefined && setup.signer !== undefined) {
+    const signer = openExternalSigner({ target: setup.signer, role, address: toWallet(address), recover, wall })
+    start.onClose(signer.close)
+    if (owner === undefined) await refuseFailing(signer)
+    else void signer.check()
+    return signer
+  }
+  if (file !== undefined) return keyIn(file, `--${role}-key-file`, owner)
+  if (mode === 'devnet') return ownKey(join(dataDir, CHAIN_FOLDER), `${role}.key`, entropy)
+  throw new AppError('invalid_request', `--chain ${mode} needs --${role}-key-file, or --${role}-address and --signer.`)
+}
+
+/** At the first start, which binds the data folder to the keys, their signer has to work. Later ones wait for it. */
+async function refuseFailing(signer: ExternalSigner): Promise<void> {
+  await signer.check()
+  const fault = signer.fault()
+  if (fault !== undefined) throw new AppError('invalid_request', `${fault} Nothing was started.`)
 }
 
 /** Locks the gas key on this machine, because two daemons that use one key would conflict. */
