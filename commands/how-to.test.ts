@@ -10,7 +10,7 @@ import { openUser, type User } from '../fixtures/kit/user.ts'
 
 const DOCS = join(import.meta.dirname, '../docs')
 /** It runs in a file of its own, which needs the chain. */
-const ELSEWHERE = ['settle-on-a-chain.md']
+const ELSEWHERE = ['settle-on-a-chain.md', 'keep-keys-safe.md']
 const howTo = readdirSync(join(DOCS, 'how-to')).filter((name) => !ELSEWHERE.includes(name))
 const pages = ['start.md', ...howTo.map((name) => join('how-to', name))]
 

@@ -5,11 +5,13 @@ import { wouldDo } from '../src/cli/session.ts'
 import { compact } from '../src/core/record.ts'
 import { readEngines } from '../src/lifecycle/engines-file.ts'
 import { hostOf, lastLaunchOf, launchOptions, notifyOf, portOf, signerOf, storeOf } from '../src/lifecycle/launch.ts'
+import { passphraseFor } from '../src/lifecycle/passphrase.ts'
 import { spareOf, startDaemon } from '../src/lifecycle/start.ts'
 import { GRACE_MS, stopDaemon } from '../src/lifecycle/stop.ts'
 import { bold, green } from '../src/text/text.ts'
 
-const { port, host, logLevel, publicUrl, allowHost, trustProxy, notify, signer, quietHours } = launchOptions
+const { port, host, logLevel, publicUrl, allowHost, trustProxy, notify, signer, quietHours, passphraseFd } =
+  launchOptions
 
 export const command = defineCommand({
   name: 'restart',
@@ -26,6 +28,7 @@ export const command = defineCommand({
     notify: notify.unwrap().optional().meta({ description: 'new list of targets of alarms', value: 'target' }),
     signer: signer.meta({ description: 'new signer of keys', value: 'signer' }),
     quietHours: quietHours.meta({ description: 'new local hours with few alarms', value: 'hours' }),
+    passphraseFd,
     facilitator: z.choice(['on', 'off'], {
       description: 'turn the facilitator for other servers on or off',
       value: 'on|off',
@@ -35,14 +38,19 @@ export const command = defineCommand({
   async run(context) {
     const last = lastLaunchOf(context.places)
     const store = storeOf(context, {}) ?? last.store
-    const { host = last.host, logLevel = last.logLevel, facilitator: on, ...others } = context.options
+    const { passphraseFd, host = last.host, logLevel = last.logLevel, facilitator: on, ...others } = context.options
     const facilitator = on === undefined ? last.facilitator : on === 'on'
     const said = { ...others, ...compact({ notify: notifyOf(context, others), signer: signerOf(context, others) }) }
-    const launch = relaunched(context.places, { ...last, logLevel, facilitator, ...compact({ host, store }) }, said)
+    const launch = relaunched(
+      context.places,
+      { ...last, logLevel, facilitator, ...compact({ host, store, passphraseFd }) },
+      said,
+    )
     wouldDo(context.globals, `stop ${context.places.instance} and start it on ${hostOf(launch)}:${portOf(launch)}`)
     readEngines(launch)
+    const passphrase = await passphraseFor(context, launch)
     const stopped = await stopDaemon(context, { graceMs: GRACE_MS, force: false })
-    const started = await startDaemon(context, launch)
+    const started = await startDaemon({ ...context, passphrase }, launch)
     if ('waiting' in started) return { ...spareOf(started), was: stopped.how }
     const { registration } = started
     return {

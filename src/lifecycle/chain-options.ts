@@ -12,6 +12,7 @@ const MOST_NODES = 8
 const MOST_FACTORIES = 20
 const LONGEST_BLOCK_S = 600
 const MOST_GWEI = 10_000
+const MOST_DESCRIPTORS = 65_535
 
 const NodeUrl = z.string().refine((text) => httpUrl(text) !== null, 'must be an http or https URL')
 const Address = z.string().refine(isAddress, 'must be an address')
@@ -44,6 +45,12 @@ export const chainOptions = {
     description: 'address that pays gas, whose key --signer has instead of a file',
     value: 'address',
   }),
+  passphraseFd: z
+    .int()
+    .min(0)
+    .max(MOST_DESCRIPTORS)
+    .optional()
+    .meta({ description: 'file descriptor with the passphrase of encrypted key files (default: ask)', value: 'n' }),
   maxFeeGwei: z.int().min(1).max(MOST_GWEI).optional().meta({ description: 'highest gas price, in gwei', value: 'n' }),
   instantLimit: Amount.optional().meta({
     description: 'amount in USDC above which payments wait for more confirmations (default: 100.00)',
@@ -189,7 +196,10 @@ function checkPublic(asked: ChainParams): void {
 }
 
 /** The daemon's configuration for its chain. */
-export function chainConfig(launch: Chain & Pick<ChainParams, 'signer'>): { chain: Mode; chainSetup?: ChainSetup } {
+export function chainConfig(
+  launch: Chain & Pick<ChainParams, 'signer'>,
+  passphrase: string | undefined,
+): { chain: Mode; chainSetup?: ChainSetup } {
   const {
     chain = 'sandbox',
     rpcUrl,
@@ -213,6 +223,7 @@ export function chainConfig(launch: Chain & Pick<ChainParams, 'signer'>): { chai
       walletFactories: walletFactory,
       realMoney: launch.realMoney,
       ...compact({ signer, payToAddress, gasAddress }),
+      ...(passphrase === undefined ? {} : { passphrase: () => passphrase }),
       ...compact({ anvil, blockTimeS: blockTime, payToKeyFile, gasKeyFile, maxFeeGwei, instantLimit, settleThrough }),
     },
   }

@@ -3,6 +3,7 @@ import type { CommandContext } from '../cli/command.ts'
 import type { DaemonRegistration } from '../client/discover.ts'
 import type { Launch } from './launch.ts'
 import { readRecord, recordLine } from './log/log-record.ts'
+import { passphraseFor } from './passphrase.ts'
 import { runDaemon } from './run.ts'
 
 type Context = Pick<CommandContext<unknown, unknown>, 'places' | 'system' | 'signal' | 'io'>
@@ -22,6 +23,10 @@ export async function serveHere(host: Context, launch: Launch): Promise<DaemonRe
   })
   return runDaemon(
     { ...host, options: launch },
-    { logTo, onReady: ({ url, pid }) => io.say(`● running   ${url}   pid ${pid}   ctrl-c stops it`) },
+    {
+      logTo,
+      passphrase: await passphraseFor(host, launch),
+      onReady: ({ url, pid }) => io.say(`● running   ${url}   pid ${pid}   ctrl-c stops it`),
+    },
   )
 }

@@ -8,7 +8,10 @@ import { kebab } from '../text/text.ts'
 import type { Typed } from './launch.ts'
 import { logFile } from './log/bounded-log.ts'
 
-export type StartHost = Pick<CommandContext<unknown, unknown>, 'places' | 'system' | 'globals' | 'io' | 'signal'>
+export type StartHost = Pick<CommandContext<unknown, unknown>, 'places' | 'system' | 'globals' | 'io' | 'signal'> & {
+  /** Of encrypted key files, when it is known already. */
+  readonly passphrase?: string | undefined
+}
 
 /**
  * Waits for a start that another command began. Returns at once if the daemon already serves.

@@ -221,7 +221,7 @@ function fileOf(places: Pick<Places, 'state'>): string {
   return join(places.state, 'launch.json')
 }
 
-export function keepLaunch(places: Pick<Places, 'state'>, launch: Launch): void {
+export function keepLaunch(places: Pick<Places, 'state'>, { passphraseFd: _, ...launch }: Launch): void {
   writeJson(fileOf(places), launch)
 }
 

@@ -31,6 +31,7 @@ import {
 } from './launch.ts'
 import { openBoundedLog } from './log/bounded-log.ts'
 import { boundHeapGrowth } from './memory.ts'
+import { passphraseIn } from './passphrase.ts'
 import { demoRefused } from './restore.ts'
 
 /** Time limit for stopping: twice the limit for open responses, since crons and the store are stopped after them. */
@@ -42,6 +43,8 @@ type Context = Pick<CommandContext<unknown, Launch>, 'options' | 'places' | 'sys
 type Hooks = {
   onReady(registration: DaemonRegistration, notes: readonly string[]): Promise<void> | void
   logTo?: Writable
+  /** Of encrypted key files (default: that of `--passphrase-fd`). */
+  passphrase?: string | undefined
 }
 
 /**
@@ -76,16 +79,19 @@ async function runBegun(host: Context, hooks: Hooks, start: StartUnderWay): Prom
     const certificate = options.tls
       ? await (await import('./certificate.ts')).ownCertificate({ dataDir, host: hostOf(options), now: system.now() })
       : undefined
-    const daemon = await createDaemon(configOf(options, dataDir, certificate), {
-      logTo: log,
-      // After a failed write, the memory has changes that are not on disk, so exit.
-      onFatal: (error) => fatal(system, error),
-      onStep: start.report,
-      async prepare(url) {
-        start.amend({ url, ...compact({ fingerprint: certificate?.fingerprint }) })
-        await seeded(host, dataDir, start)
+    const daemon = await createDaemon(
+      configOf(options, dataDir, { certificate, passphrase: hooks.passphrase ?? passphraseIn(options) }),
+      {
+        logTo: log,
+        // After a failed write, the memory has changes that are not on disk, so exit.
+        onFatal: (error) => fatal(system, error),
+        onStep: start.report,
+        async prepare(url) {
+          start.amend({ url, ...compact({ fingerprint: certificate?.fingerprint }) })
+          await seeded(host, dataDir, start)
+        },
       },
-    })
+    )
     const registration = await announced(host, hooks, { daemon, dataDir, certificate, start })
     await aborted(signal)
     await stopInTime(host, daemon)
@@ -136,13 +142,15 @@ function fatal({ stderr, exit }: Context['system'], error: Error): never {
   return exit(exits.failure)
 }
 
-function configOf(launch: Launch, dataDir: string, certificate: OwnCertificate | undefined): Config {
+type Given = { readonly certificate: OwnCertificate | undefined; readonly passphrase: string | undefined }
+
+function configOf(launch: Launch, dataDir: string, { certificate, passphrase }: Given): Config {
   const others = publicConfig(launch)
   return {
     dataDir,
     host: hostOf(launch),
     port: portOf(launch),
-    ...chainConfig(launch),
+    ...chainConfig(launch, passphrase),
     profile: launch.profile,
     crons: launch.crons === 'on',
     durability: launch.ephemeral ? 'os' : 'full',

@@ -23,6 +23,7 @@ import { joinStart, LOOK_MS, patienceWith, SILENCE_MS, type StartHost, timedOut 
 import { hostOf, type Launch, launchWords, portOf, type Typed } from './launch.ts'
 import { logFile, outputFile } from './log/bounded-log.ts'
 import { memoryVariables } from './memory.ts'
+import { passphraseFor } from './passphrase.ts'
 import { type PortOwner, portOwner } from './port-owner.ts'
 import { GRACE_MS, instancesBeside, stopDaemon } from './stop.ts'
 
@@ -59,7 +60,8 @@ export async function startDaemon(host: StartHost, launch: Launch, said: Typed =
       next: ['souk logs --tail 50', 'souk restart'],
     })
   }
-  const begun = whileLocked(places, () => begin(host, launch))
+  const passphrase = isLive(registeredDaemon(places)) ? undefined : await passphraseFor(host, launch)
+  const begun = whileLocked(places, () => begin(host, launch, passphrase))
   if (!('child' in begun)) {
     if (begun.other.state === 'starting' && isSpare(begun.other)) return { waiting: begun.other }
     const registration = await joinStart(host, begun.other, said)
@@ -91,32 +93,45 @@ export function spareOf({ waiting: { pid, url = '', started_at, version, detail 
 }
 
 /** Returns the live daemon, if there is one. Otherwise spawns one and registers it immediately. */
-function begin(host: StartHost, launch: Launch) {
+function begin(host: StartHost, launch: Launch, passphrase: string | undefined) {
   const { places } = host
   const found = registeredDaemon(places)
   if (isLive(found)) return { other: found.registration }
-  const child = spawnChild(host, launch)
+  const child = spawnChild(host, launch, passphrase)
   // Without a pid the child never started; its `error` event says why.
   if (child.pid !== undefined) register(places, firstRegistration(host, { launch, pid: child.pid }))
   return { child, recovered: found.state === 'stale' }
 }
 
-function spawnChild({ places, system }: StartHost, launch: Launch): ChildProcess {
+function spawnChild({ places, system }: StartHost, { passphraseFd: _, ...launch }: Launch, passphrase?: string) {
   const [program, ...first] = system.self
   const output = openSync(outputFile(makeFolder(places.state)), 'w', PRIVATE_FILE_MODE)
-  const words = [...first, 'daemon', 'serve', ...launchWords(launch), `--instance=${places.instance}`]
+  const words = [
+    ...first,
+    'daemon',
+    'serve',
+    ...launchWords({ ...launch, ...(passphrase === undefined ? {} : { passphraseFd: 0 }) }),
+    `--instance=${places.instance}`,
+  ]
   try {
-    return spawn(program, [...words, ...(places.chosenData === undefined ? [] : [`--data=${places.chosenData}`])], {
-      cwd: '/',
-      detached: true,
-      env: {
-        ...keptOf(system.env),
-        ...memoryVariables,
-        ...compact({ SOUK_STORE: launch.store, SOUK_SIGNER: launch.signer }),
-        SOUK_NOTIFY: launch.notify.join('\n'),
+    const child = spawn(
+      program,
+      [...words, ...(places.chosenData === undefined ? [] : [`--data=${places.chosenData}`])],
+      {
+        cwd: '/',
+        detached: true,
+        env: {
+          ...keptOf(system.env),
+          ...memoryVariables,
+          ...compact({ SOUK_STORE: launch.store, SOUK_SIGNER: launch.signer }),
+          SOUK_NOTIFY: launch.notify.join('\n'),
+        },
+        stdio: [passphrase === undefined ? 'ignore' : 'pipe', output, output, 'ipc'],
       },
-      stdio: ['ignore', output, output, 'ipc'],
-    })
+    )
+    child.stdin?.on('error', () => undefined) // it may have failed before it read
+    child.stdin?.end(passphrase)
+    return child
   } finally {
     closeSync(output)
   }

@@ -49,6 +49,8 @@ export type ChainSetup = {
   readonly signer?: string
   readonly payToAddress?: string
   readonly gasAddress?: string
+  /** Passphrase of encrypted key files; a function, so that no copy of the configuration shows it. */
+  readonly passphrase?: () => string
   /** Highest gas price. */
   readonly maxFeeGwei?: number
   /** Payments above this, in decimal USDC, wait for more than one block. */

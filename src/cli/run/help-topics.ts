@@ -32,7 +32,7 @@ const environment = [
     'env' in option ? [`${option.env.padEnd(VARIABLE_COLUMNS)}like ${option.flags.split(', ').at(-1)}`] : [],
   ),
   `${OUTPUT_VARIABLE.padEnd(VARIABLE_COLUMNS)}output format without a format flag: human, json, ndjson, tsv`,
-  `${'SOUK_PASSPHRASE_FILE'.padEnd(VARIABLE_COLUMNS)}file with the passphrase of an encrypted wallet`,
+  `${'SOUK_PASSPHRASE_FILE'.padEnd(VARIABLE_COLUMNS)}file with the passphrase of encrypted wallets and key files`,
   `${'SOUK_STORE'.padEnd(VARIABLE_COLUMNS)}PostgreSQL address for the data of souk up (default: files in the data folder)`,
   `${'SOUK_NOTIFY'.padEnd(VARIABLE_COLUMNS)}targets of alarms for souk up, separated by commas (default: none)`,
   `${'SOUK_WEBHOOK_SECRET'.padEnd(VARIABLE_COLUMNS)}secret for souk webhooks verify (default: the saved one)`,

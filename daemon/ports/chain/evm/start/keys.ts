@@ -1,6 +1,7 @@
 import { open, readFile, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname } from 'node:path'
 import { bytesToHex } from '@noble/hashes/utils.js'
+import { decryptKey, isEncryptedKey } from '../../../../../src/core/encrypted-key.ts'
 import { AppError, errnoOf } from '../../../../../src/core/error.ts'
 import { makeFolder } from '../../../../../src/core/folder.ts'
 import type { Wallet } from '../../../../../src/core/hex.ts'
@@ -11,15 +12,19 @@ export const CHAIN_FOLDER = 'chain'
 const PRIVATE_MODE = 0o600
 const OTHERS = 0o077
 const KEY_BYTES = 32
-const MAX_KEY_FILE_BYTES = 256
+const MAX_KEY_FILE_BYTES = 4_096
+
+type KnownKey = { readonly owner?: Wallet | undefined; readonly passphrase?: string | undefined }
 
 /**
  * Reads a key file that only its owner may read.
  * @param flag - the option that named the file
- * @param owner - the address that the key must have, if known
- * @throws AppError about the file, never its content
+ * @param known.owner - the address that the key must have
+ * @param known.passphrase - of an encrypted file
+ * @throws AppError about the file, never its content; `unauthorized` for a wrong passphrase
  */
-export async function keyIn(file: string, flag: string, owner?: Wallet): Promise<Signer> {
+export async function keyIn(file: string, flag: string, known: KnownKey = {}): Promise<Signer> {
+  const { owner, passphrase } = known
   const refused = (why: string) => new AppError('invalid_request', `${flag} ${file} ${why}.`)
   const { mode, size } = await stat(file).catch((error: unknown) => {
     const key = owner === undefined ? 'give a file with a private key' : `put the key of ${owner} there`
@@ -30,7 +35,10 @@ export async function keyIn(file: string, flag: string, owner?: Wallet): Promise
   }
   if (size > MAX_KEY_FILE_BYTES) throw refused('must contain exactly one key')
   try {
-    return await openKey(await readFile(file, 'utf8'))
+    const text = await readFile(file, 'utf8')
+    if (!isEncryptedKey(text)) return await openKey(text)
+    if (passphrase !== undefined) return await openKey(await decryptKey(text, passphrase, `${flag} ${file}`))
+    throw refused('is encrypted: give its passphrase in a terminal, or with --passphrase-fd')
   } catch (error) {
     if (error instanceof RangeError) throw refused(`contains no key: ${error.message}`)
     throw error
@@ -38,9 +46,12 @@ export async function keyIn(file: string, flag: string, owner?: Wallet): Promise
 }
 
 /** A key of this installation, generated on first use. */
-export async function ownKey(folder: string, name: string, entropy: (bytes: number) => Uint8Array): Promise<Signer> {
-  makeFolder(folder)
-  const file = join(folder, name)
+export async function ownKey(
+  file: string,
+  entropy: (bytes: number) => Uint8Array,
+  passphrase?: string,
+): Promise<Signer> {
+  makeFolder(dirname(file))
   try {
     await using handle = await open(file, 'wx', PRIVATE_MODE)
     await handle.writeFile(`0x${bytesToHex(entropy(KEY_BYTES))}\n`)
@@ -48,5 +59,5 @@ export async function ownKey(folder: string, name: string, entropy: (bytes: numb
   } catch (error) {
     if (errnoOf(error) !== 'EEXIST') throw error
   }
-  return keyIn(file, 'The key')
+  return keyIn(file, 'The key', { passphrase })
 }

@@ -253,8 +253,9 @@ async function keyOf(start: KeyStart, role: KeyRole, owner: Wallet | undefined):
     else void signer.check()
     return signer
   }
-  if (file !== undefined) return keyIn(file, `--${role}-key-file`, owner)
-  if (mode === 'devnet') return ownKey(join(dataDir, CHAIN_FOLDER), `${role}.key`, entropy)
+  const passphrase = setup.passphrase?.()
+  if (file !== undefined) return keyIn(file, `--${role}-key-file`, { owner, passphrase })
+  if (mode === 'devnet') return ownKey(join(dataDir, CHAIN_FOLDER, `${role}.key`), entropy, passphrase)
   throw new AppError('invalid_request', `--chain ${mode} needs --${role}-key-file, or --${role}-address and --signer.`)
 }
 

@@ -72,7 +72,7 @@ function plainSender(rpc: Rpc, key: Signer, dieAfter = Number.POSITIVE_INFINITY)
 describe('the contracts of a devnet', () => {
   it('are there once, wherever a first deployment broke off, at addresses that no other installation has', async () => {
     const rpc = rpcOf(devnet.url)
-    const key = await ownKey(join(folder, 'keys'), 'gas.key', entropy)
+    const key = await ownKey(join(folder, 'keys', 'gas.key'), entropy)
     await prepareDevnet(devnet.url, key.address)
     const roles = {
       sender: key.address,
@@ -211,7 +211,7 @@ describe('a start is refused', () => {
 })
 
 it('a key of its own is drawn once, and nobody else may read it', async () => {
-  const first = await ownKey(join(folder, 'own'), 'pay-to.key', entropy)
-  expect((await ownKey(join(folder, 'own'), 'pay-to.key', entropy)).address).toBe(first.address)
+  const first = await ownKey(join(folder, 'own', 'pay-to.key'), entropy)
+  expect((await ownKey(join(folder, 'own', 'pay-to.key'), entropy)).address).toBe(first.address)
   expect(statSync(join(folder, 'own', 'pay-to.key')).mode & 0o077).toBe(0)
 })
