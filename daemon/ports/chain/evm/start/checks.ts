@@ -135,7 +135,7 @@ export function checkKeys(
     ],
   ]) {
     if (began === now) continue
-    if (mode === 'devnet' && !given && !file) {
+    if (mode === 'devnet' && !given) {
       const way = 'restore the folder "chain" of the data folder, or start over with souk reset'
       throw refused(`The original keys of this devnet are missing: ${way}.`)
     }
