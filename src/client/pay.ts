@@ -127,10 +127,10 @@ export type Chosen = {
   readonly payTo: Wallet
   readonly asset: Wallet
   readonly network: Network
-  readonly sign: (by: Signer) => Promise<SignedPayment>
+  readonly sign: (by: PaySigner) => Promise<SignedPayment>
 }
 export type SignedPayment = Extract<PayResult, { ok: true }>
-export type Signer = Pick<PayRequest, 'account' | 'nonce' | 'nowSeconds'>
+export type PaySigner = Pick<PayRequest, 'account' | 'nonce' | 'nowSeconds'>
 
 /** The first payment option of a 402 that the policy allows. A v2 header is preferred to a v1 body. */
 export function chooseOffer(response: PayRequest['response'], policy: PayPolicy): Chosen | Refused {

@@ -68,7 +68,7 @@ export function openExternalSigner(parts: SignerParts): ExternalSigner {
 
   const sign = (digest: Uint8Array): Promise<Hex> => {
     const signed = turn.then(() => ask(digest))
-    turn = signed.catch(() => undefined)
+    turn = signed.catch(() => undefined) // the caller has it
     return signed
   }
   const problem = (): string | undefined => {
