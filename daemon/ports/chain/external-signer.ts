@@ -21,13 +21,13 @@ const V_OFFSET = 27
 /** Signed to see whether a signer works: keccak256 of nothing, which is the digest of no transaction and no message. */
 const CHECK = Buffer.from('c5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470', 'hex')
 
-export type KeyRole = 'gas' | 'pay-to'
+export type SignerRole = 'gas' | 'pay-to'
 
 export type ExternalSigner = Signer & Required<Pick<Signer, 'fault' | 'check'>> & { readonly close: () => void }
 
 export type SignerParts = {
   readonly target: string
-  readonly role: KeyRole
+  readonly role: SignerRole
   readonly address: Wallet
   readonly recover: Recover
   readonly wall: () => number

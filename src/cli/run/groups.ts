@@ -40,7 +40,6 @@ export const groups: readonly Group[] = [
   { name: 'store', heading: 'Daemon', summary: 'move local data between files and a database' },
   { name: 'seed', heading: 'Daemon', summary: 'fill a local marketplace with demo data' },
   { name: 'admin', heading: 'Administration', summary: 'administrator commands' },
-  { name: 'admin keys', heading: 'Administration', summary: 'keys that receive money and pay gas' },
   { name: 'admin alarms', heading: 'Administration', summary: 'targets that are told of problems' },
   { name: 'admin platform', heading: 'Administration', summary: 'pause or resume all paid activity' },
   { name: 'admin escrow', heading: 'Administration', summary: 'pause or resume escrow' },

@@ -5,7 +5,9 @@ import { decryptKey, isEncryptedKey } from '../../../../../src/core/encrypted-ke
 import { AppError, errnoOf } from '../../../../../src/core/error.ts'
 import { makeFolder } from '../../../../../src/core/folder.ts'
 import type { Wallet } from '../../../../../src/core/hex.ts'
+import { type ExternalSigner, openExternalSigner, type SignerRole } from '../../external-signer.ts'
 import { openKey, type Signer } from '../../key.ts'
+import type { EvmStart } from './open.ts'
 
 /** Folder in the data folder that holds a devnet and its keys. */
 export const CHAIN_FOLDER = 'chain'
@@ -60,4 +62,15 @@ export async function ownKey(
     if (errnoOf(error) !== 'EEXIST') throw error
   }
   return keyIn(file, 'The key', { passphrase })
+}
+
+/** A key that the configured signer has. */
+export function externalSigner(start: EvmStart, role: SignerRole, address: Wallet): ExternalSigner {
+  const { setup, recover, wall } = start
+  if (setup.signer === undefined) {
+    throw new AppError('invalid_request', `The key of ${address} lies with a signer: name it with --signer.`)
+  }
+  const signer = openExternalSigner({ target: setup.signer, role, address, recover, wall })
+  start.onClose?.(signer.close)
+  return signer
 }

@@ -12,7 +12,7 @@ import { StoreLocked } from '../../../../store/errors.ts'
 import type { Store } from '../../../../store/port.ts'
 import type { Log } from '../../../log.ts'
 import type { CatchUp, ChainMode } from '../../chain.ts'
-import { type ExternalSigner, type KeyRole, openExternalSigner } from '../../external-signer.ts'
+import type { ExternalSigner, SignerRole } from '../../external-signer.ts'
 import type { Signer } from '../../key.ts'
 import type { Recover } from '../../signature.ts'
 import { type Devnet, openDevnet } from '../anvil/devnet.ts'
@@ -29,7 +29,7 @@ import { settledThrough } from '../through/settle.ts'
 import { openCatchUp } from './catch-up.ts'
 import { checkBlock, checkClock, checkFactory, checkGas, checkKeys, checkNode, checkToken } from './checks.ts'
 import { deploy, type Planned, planDevnet, planOwn, prepareDevnet, type Roles, withoutCode } from './contracts.ts'
-import { CHAIN_FOLDER, keyIn, ownKey } from './keys.ts'
+import { CHAIN_FOLDER, externalSigner, keyIn, ownKey } from './keys.ts'
 import { openOperatorKeys, rotatedPayTo } from './rotate.ts'
 import { type ChainHomeRow, chainHomes, changeHome } from './rows.ts'
 
@@ -61,6 +61,8 @@ export type EvmStart = {
   readonly wall: () => number
   readonly recover: Recover
   readonly log: Log
+  /** Set by the start itself: what ends with the chain. */
+  readonly onClose?: Undo
   /** Locks a name within a folder. @throws StoreLocked */
   readonly takeNamedLock: (folder: string, name: string) => { readonly release: () => void }
 }
@@ -101,10 +103,11 @@ function refusalOf(error: unknown): unknown {
 const RESTORED =
   'This marketplace was restored from a backup: it pays out again when all transfers since then are final and in its books.'
 
-type Undo = (undo: () => Promise<void> | void) => void
+export type Undo = (undo: () => Promise<void> | void) => void
 type Nodes = { readonly urls: readonly string[]; readonly devnet?: Devnet }
 
-async function startOver(start: EvmStart, onClose: Undo): Promise<Omit<StartedChain, 'close'>> {
+async function startOver(given: EvmStart, onClose: Undo): Promise<Omit<StartedChain, 'close'>> {
+  const start = { ...given, onClose }
   const { mode, setup, store, wall } = start
   const home = await store.table(chainHomes).get('chain')
   if (mode === 'base' && !home && !setup.realMoney) {
@@ -121,7 +124,7 @@ async function startOver(start: EvmStart, onClose: Undo): Promise<Omit<StartedCh
   if (home && home.genesis !== genesis && mode !== 'devnet') throw otherChain(mode)
   await checkBlock(rpc, mode, home?.seen)
   await checkClock(rpc, mode, unixSeconds(wall()))
-  const keys = await keysOf({ ...start, onClose }, home)
+  const keys = await keysOf(start, home)
   checkKeys(keys, start, home)
   const lock = lockedFor(start, keys.gas.address)
   onClose(() => lock.release())
@@ -242,13 +245,12 @@ async function keysOf(start: EvmStart, home: ChainHomeRow | undefined): Promise<
 }
 
 /** The key of a role: with an external signer, in a file, or on a devnet one of our own. */
-async function keyOf(start: KeyStart, role: KeyRole, owner: Wallet | undefined): Promise<Signer> {
-  const { mode, setup, dataDir, entropy, recover, wall } = start
+async function keyOf(start: EvmStart, role: SignerRole, owner: Wallet | undefined): Promise<Signer> {
+  const { mode, setup, dataDir, entropy } = start
   const [file, address] =
     role === 'gas' ? [setup.gasKeyFile, setup.gasAddress] : [setup.payToKeyFile, setup.payToAddress]
-  if (address !== undefined && setup.signer !== undefined) {
-    const signer = openExternalSigner({ target: setup.signer, role, address: toWallet(address), recover, wall })
-    start.onClose(signer.close)
+  if (address !== undefined) {
+    const signer = externalSigner(start, role, toWallet(address))
     if (owner === undefined) await refuseFailing(signer)
     else void signer.check()
     return signer

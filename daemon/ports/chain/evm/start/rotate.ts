@@ -14,11 +14,13 @@ import type { Signer } from '../../key.ts'
 import type { EvmChain, EvmDeployment } from '../open.ts'
 import { move, type PayToKey } from '../settlement.ts'
 import { deploy, planOwn } from './contracts.ts'
-import { CHAIN_FOLDER, keyIn, ownKey } from './keys.ts'
+import { CHAIN_FOLDER, externalSigner, keyIn, ownKey } from './keys.ts'
 import type { EvmStart } from './open.ts'
 import { type ChainHomeRow, chainHomes, type OperatorKeyRow, operatorKeys } from './rows.ts'
 
 const KEYS = 100
+/** Source of a key that an external signer has. */
+const SIGNER = 'signer'
 /** Name in `chain_homes.contracts` of the escrow contract that pays to a replaced address. */
 const escrowName = (payTo: Wallet) => `escrow:${payTo}`
 
@@ -32,9 +34,12 @@ async function allKeys(t: ReadTx, role?: KeyRole): Promise<OperatorKeyRow[]> {
 }
 
 /** Opens the signer of a stored key. */
-function signerOf({ mode, dataDir, entropy }: EvmStart, { id, source }: { id?: Wallet; source: string }) {
-  if (mode === 'devnet') return ownKey(join(dataDir, CHAIN_FOLDER), source, entropy)
-  return keyIn(source, 'The key file', id)
+async function signerOf(start: EvmStart, { id, source }: { id?: Wallet; source: string }): Promise<Signer> {
+  const { mode, dataDir, entropy, setup } = start
+  if (source === SIGNER && id) return externalSigner(start, 'pay-to', id)
+  const passphrase = setup.passphrase?.()
+  if (mode === 'devnet') return ownKey(join(dataDir, CHAIN_FOLDER, source), entropy, passphrase)
+  return keyIn(source, 'The key file', { owner: id, passphrase })
 }
 
 /** The pay-to keys of a chain whose first one was replaced; undefined before a rotation. */
@@ -49,7 +54,8 @@ export async function rotatedPayTo(
   const { mode, setup } = start
   const file = mode === 'devnet' ? undefined : setup.payToKeyFile
   // The operator may have moved the new key since, and names its file.
-  const named = file === undefined ? undefined : await keyIn(file, '--pay-to-key-file')
+  const named =
+    file === undefined ? undefined : await keyIn(file, '--pay-to-key-file', { passphrase: setup.passphrase?.() })
   return {
     payTo: named?.address === current.id ? named : await signerOf(start, current),
     former: await Promise.all(
@@ -126,6 +132,7 @@ function fileIn(source: string | undefined): string {
 }
 
 function firstSource({ mode, setup }: EvmStart): string {
+  if (setup.payToAddress !== undefined) return SIGNER
   return mode === 'devnet' ? 'pay-to.key' : resolve(setup.payToKeyFile ?? '')
 }
 
