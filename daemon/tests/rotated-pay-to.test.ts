@@ -15,9 +15,9 @@ import { testChainFlags } from '../ports/chain/evm/evm.testkit.ts'
  * @story of one marketplace and its keys
  */
 
-const BUYERS = 16
+const BUYERS = 64
 /** Purchases of each buyer while the key is replaced. */
-const EACH = 12
+const EACH = 4
 const patience = { timeout: 120_000, interval: 100 }
 const ROTATE = '/dashboard/api/admin/keys/rotate'
 
