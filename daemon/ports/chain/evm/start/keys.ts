@@ -5,9 +5,30 @@ import { decryptKey, isEncryptedKey } from '../../../../../src/core/encrypted-ke
 import { AppError, errnoOf } from '../../../../../src/core/error.ts'
 import { makeFolder } from '../../../../../src/core/folder.ts'
 import type { Wallet } from '../../../../../src/core/hex.ts'
+import type { ChainSetup } from '../../../../../src/model/payment.ts'
+import type { Store } from '../../../../store/port.ts'
+import type { Log } from '../../../log.ts'
+import type { ChainMode } from '../../chain.ts'
 import { type ExternalSigner, openExternalSigner, type SignerRole } from '../../external-signer.ts'
 import { openKey, type Signer } from '../../key.ts'
-import type { EvmStart } from './open.ts'
+import type { Recover } from '../../signature.ts'
+
+export type Undo = (undo: () => Promise<void> | void) => void
+
+export type EvmStart = {
+  readonly store: Store
+  readonly mode: Exclude<ChainMode, 'sandbox'>
+  readonly setup: ChainSetup
+  readonly dataDir: string
+  readonly entropy: (bytes: number) => Uint8Array
+  readonly wall: () => number
+  readonly recover: Recover
+  readonly log: Log
+  /** Set by the start itself: what ends with the chain. */
+  readonly onClose?: Undo
+  /** Locks a name within a folder. @throws StoreLocked */
+  readonly takeNamedLock: (folder: string, name: string) => { readonly release: () => void }
+}
 
 /** Folder in the data folder that holds a devnet and its keys. */
 export const CHAIN_FOLDER = 'chain'

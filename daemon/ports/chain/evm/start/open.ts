@@ -9,12 +9,9 @@ import { compact } from '../../../../../src/core/record.ts'
 import { SECOND_MS, unixSeconds } from '../../../../../src/core/time.ts'
 import type { ChainSetup } from '../../../../../src/model/payment.ts'
 import { StoreLocked } from '../../../../store/errors.ts'
-import type { Store } from '../../../../store/port.ts'
-import type { Log } from '../../../log.ts'
 import type { CatchUp, ChainMode } from '../../chain.ts'
 import type { ExternalSigner, SignerRole } from '../../external-signer.ts'
 import type { Signer } from '../../key.ts'
-import type { Recover } from '../../signature.ts'
 import { type Devnet, openDevnet } from '../anvil/devnet.ts'
 import { findAnvil } from '../anvil/find.ts'
 import { DEFAULT_INSTANT_LIMIT, type EvmChain, type EvmDeployment, openEvmChain } from '../open.ts'
@@ -29,7 +26,7 @@ import { settledThrough } from '../through/settle.ts'
 import { openCatchUp } from './catch-up.ts'
 import { checkBlock, checkClock, checkFactory, checkGas, checkKeys, checkNode, checkToken } from './checks.ts'
 import { deploy, type Planned, planDevnet, planOwn, prepareDevnet, type Roles, withoutCode } from './contracts.ts'
-import { CHAIN_FOLDER, externalSigner, keyIn, ownKey } from './keys.ts'
+import { CHAIN_FOLDER, type EvmStart, externalSigner, keyIn, ownKey, type Undo } from './keys.ts'
 import { openOperatorKeys, rotatedPayTo } from './rotate.ts'
 import { type ChainHomeRow, chainHomes, changeHome } from './rows.ts'
 
@@ -51,21 +48,6 @@ export const publicContracts = {
   },
 } as const
 export const MULTICALL3 = toWallet('0xca11bde05977b3631167028862be2a173976ca11')
-
-export type EvmStart = {
-  readonly store: Store
-  readonly mode: Exclude<ChainMode, 'sandbox'>
-  readonly setup: ChainSetup
-  readonly dataDir: string
-  readonly entropy: (bytes: number) => Uint8Array
-  readonly wall: () => number
-  readonly recover: Recover
-  readonly log: Log
-  /** Set by the start itself: what ends with the chain. */
-  readonly onClose?: Undo
-  /** Locks a name within a folder. @throws StoreLocked */
-  readonly takeNamedLock: (folder: string, name: string) => { readonly release: () => void }
-}
 
 export type StartedChain = {
   readonly chain: EvmChain
@@ -103,7 +85,6 @@ function refusalOf(error: unknown): unknown {
 const RESTORED =
   'This marketplace was restored from a backup: it pays out again when all transfers since then are final and in its books.'
 
-export type Undo = (undo: () => Promise<void> | void) => void
 type Nodes = { readonly urls: readonly string[]; readonly devnet?: Devnet }
 
 async function startOver(given: EvmStart, onClose: Undo): Promise<Omit<StartedChain, 'close'>> {

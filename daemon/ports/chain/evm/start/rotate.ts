@@ -14,8 +14,7 @@ import type { Signer } from '../../key.ts'
 import type { EvmChain, EvmDeployment } from '../open.ts'
 import { move, type PayToKey } from '../settlement.ts'
 import { deploy, planOwn } from './contracts.ts'
-import { CHAIN_FOLDER, externalSigner, keyIn, ownKey } from './keys.ts'
-import type { EvmStart } from './open.ts'
+import { CHAIN_FOLDER, type EvmStart, externalSigner, keyIn, ownKey } from './keys.ts'
 import { type ChainHomeRow, chainHomes, type OperatorKeyRow, operatorKeys } from './rows.ts'
 
 const KEYS = 100
