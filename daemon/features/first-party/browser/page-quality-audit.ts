@@ -5,7 +5,7 @@ import { checkAddress, readFurther } from '../docs/pages.ts'
 import { factsOfPage } from '../docs/seo-facts.ts'
 import { seoRules } from '../docs/seo-rules.ts'
 import type { ResultEngine } from '../service/engines.ts'
-import { type Finding, judgeBy, type Rule, shownFindings } from '../service/findings.ts'
+import { type Finding, judgeBy, type Rule, rule, shownFindings } from '../service/findings.ts'
 import { AUTOMATED_MS, defineService, textOf } from '../service/service.ts'
 import type { WebPage } from '../web/page.ts'
 import { type AxeReport, accessibilityScore, runAxe, undecidable } from './axe.ts'
@@ -127,73 +127,47 @@ function searchOf({ document, loaded, robots, resources }: Source) {
 }
 
 const practiceRules: readonly Rule<Practice>[] = [
-  {
-    id: 'https_only',
-    weight: 10,
-    judge: ({ loaded: { final_url } }) =>
-      final_url.startsWith('https:')
-        ? ['pass', 'The page is served over TLS.']
-        : ['fail', 'The page is served without TLS.', final_url],
-  },
-  {
-    id: 'mixed_content',
-    weight: 8,
-    judge: ({ loaded: { final_url }, resources }) => {
-      if (!final_url.startsWith('https:')) return undefined
-      const plain = resources.filter(({ url }) => url.startsWith('http:')).map(({ url }) => url)
-      return plain.length === 0
-        ? ['pass', 'All resources are loaded over TLS.']
-        : ['fail', `${plain.length} resources are loaded without TLS.`, plain.slice(0, MAX_SHOWN).join(' ')]
-    },
-  },
-  {
-    id: 'console_errors',
-    weight: 6,
-    judge: ({ complaints }) => {
-      const own = complaints.filter((text) => !/ERR_BLOCKED_BY_CLIENT|ERR_TUNNEL|ERR_EMPTY_RESPONSE|favicon/.test(text))
-      return own.length === 0
-        ? ['pass', 'No script errors occurred.']
-        : ['fail', `${own.length} script errors occurred.`, own.slice(0, MAX_SHOWN).join(' | ')]
-    },
-  },
-  {
-    id: 'doctype',
-    weight: 4,
-    judge: ({ document: { doctype, standards } }) =>
-      doctype && standards
-        ? ['pass', 'The page declares a doctype.']
-        : ['fail', 'The page is rendered in quirks mode.'],
-  },
-  {
-    id: 'charset',
-    weight: 4,
-    judge: ({ document: { charset } }) =>
-      /^utf-8$/i.test(charset) ? ['pass', 'The page is UTF-8.'] : ['fail', 'The page is not UTF-8.', charset],
-  },
-  {
-    id: 'image_ratio',
-    weight: 3,
-    judge: ({ timings: { images } }) => {
-      const bent = images.filter(({ distorted }) => distorted)
-      if (images.length === 0) return undefined
-      return bent.length === 0
-        ? ['pass', 'Images keep their aspect ratio.']
-        : [
-            'warn',
-            `${bent.length} images are distorted (wrong aspect ratio).`,
-            bent
-              .map(({ src }) => src)
-              .slice(0, MAX_SHOWN)
-              .join(' '),
-          ]
-    },
-  },
-  {
-    id: 'content_security_policy',
-    weight: 4,
-    judge: ({ loaded: { headers }, document: { markup } }) =>
-      headers['content-security-policy'] !== undefined || /http-equiv=["']?content-security-policy/i.test(markup)
-        ? ['pass', 'A content security policy is set.']
-        : ['warn', 'No content security policy is set.'],
-  },
+  rule('https_only', 10, ({ loaded: { final_url } }) =>
+    final_url.startsWith('https:')
+      ? ['pass', 'The page is served over TLS.']
+      : ['fail', 'The page is served without TLS.', final_url],
+  ),
+  rule('mixed_content', 8, ({ loaded: { final_url }, resources }) => {
+    if (!final_url.startsWith('https:')) return undefined
+    const plain = resources.filter(({ url }) => url.startsWith('http:')).map(({ url }) => url)
+    return plain.length === 0
+      ? ['pass', 'All resources are loaded over TLS.']
+      : ['fail', `${plain.length} resources are loaded without TLS.`, plain.slice(0, MAX_SHOWN).join(' ')]
+  }),
+  rule('console_errors', 6, ({ complaints }) => {
+    const own = complaints.filter((text) => !/ERR_BLOCKED_BY_CLIENT|ERR_TUNNEL|ERR_EMPTY_RESPONSE|favicon/.test(text))
+    return own.length === 0
+      ? ['pass', 'No script errors occurred.']
+      : ['fail', `${own.length} script errors occurred.`, own.slice(0, MAX_SHOWN).join(' | ')]
+  }),
+  rule('doctype', 4, ({ document: { doctype, standards } }) =>
+    doctype && standards ? ['pass', 'The page declares a doctype.'] : ['fail', 'The page is rendered in quirks mode.'],
+  ),
+  rule('charset', 4, ({ document: { charset } }) =>
+    /^utf-8$/i.test(charset) ? ['pass', 'The page is UTF-8.'] : ['fail', 'The page is not UTF-8.', charset],
+  ),
+  rule('image_ratio', 3, ({ timings: { images } }) => {
+    const bent = images.filter(({ distorted }) => distorted)
+    if (images.length === 0) return undefined
+    return bent.length === 0
+      ? ['pass', 'Images keep their aspect ratio.']
+      : [
+          'warn',
+          `${bent.length} images are distorted (wrong aspect ratio).`,
+          bent
+            .map(({ src }) => src)
+            .slice(0, MAX_SHOWN)
+            .join(' '),
+        ]
+  }),
+  rule('content_security_policy', 4, ({ loaded: { headers }, document: { markup } }) =>
+    headers['content-security-policy'] !== undefined || /http-equiv=["']?content-security-policy/i.test(markup)
+      ? ['pass', 'A content security policy is set.']
+      : ['warn', 'No content security policy is set.'],
+  ),
 ]

@@ -1,4 +1,4 @@
-import type { Judged, Rule } from '../service/findings.ts'
+import { type Judged, type Rule, rule } from '../service/findings.ts'
 import type { PageFacts } from './seo-facts.ts'
 
 export type SeoSubject = {
@@ -136,10 +136,6 @@ export const seoRules: readonly Rule<SeoSubject>[] = [
       : ['warn', 'Other pages have the same title.', twins.map(({ url }) => url).join(' ')]
   }),
 ]
-
-function rule(id: string, weight: number, judge: (subject: SeoSubject) => Judged): Rule<SeoSubject> {
-  return { id, weight, judge }
-}
 
 function lengthFinding(what: string, text: string, [least, most]: readonly [number, number]): Judged {
   if (text.length < least) return ['warn', `The ${what} is short: ${text.length} characters.`, text]

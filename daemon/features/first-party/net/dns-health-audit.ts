@@ -1,10 +1,10 @@
 import type { Json } from '../../../../src/core/json.ts'
-import { type Judged, judgeBy, type Rule, shownFindings } from '../service/findings.ts'
+import { type Judged, judgeBy, type Rule, rule, shownFindings } from '../service/findings.ts'
 import { defineService } from '../service/service.ts'
 import { notPublic } from './dns-ask.ts'
 import { type DnsFacts, dnsFacts } from './dns-facts.ts'
 import { domainOf } from './domain.ts'
-import { usualSelectors } from './mail-records.ts'
+import { usualSelectors } from './mail-facts.ts'
 import { mailRules } from './mail-rules.ts'
 
 /** DNS and mail records of a domain, their faults, and whether its name servers agree. */
@@ -54,7 +54,7 @@ export const dnsHealthAudit = defineService({
   },
 })
 
-const gone: Rule<DnsFacts> = { id: 'exists', weight: 1, judge: ({ zone }) => ['fail', `${zone} does not exist.`] }
+const gone: Rule<DnsFacts> = rule('exists', 1, ({ zone }) => ['fail', `${zone} does not exist.`])
 
 /** Undefined: no response. */
 function has({ records }: DnsFacts, type: string): boolean | undefined {
@@ -77,154 +77,103 @@ const WEEK_S = 7 * 24 * HOUR_S
 const SHORT_TTL_S = 60
 
 const rules: readonly Rule<DnsFacts>[] = [
-  {
-    id: 'has_address',
-    weight: 10,
-    judge: (facts) => {
-      const found = ['a', 'aaaa', 'cname'].map((type) => has(facts, type))
-      if (found.includes(true)) return ['pass', 'The name has an address.']
-      return found.includes(undefined) ? undefined : ['fail', 'The name has neither an A nor an AAAA record.']
-    },
-  },
-  {
-    id: 'public_addresses',
-    weight: 8,
-    judge: (facts) => {
-      const addresses = [...values(facts, 'a'), ...values(facts, 'aaaa')]
-      const inside = notPublic(addresses)
-      if (addresses.length === 0) return undefined
-      return inside.length === 0
-        ? ['pass', 'All addresses are public.']
-        : ['fail', 'Private or reserved addresses are unreachable from the internet.', inside.join(', ')]
-    },
-  },
-  {
-    id: 'name_server_count',
-    weight: 8,
-    judge: (facts) => {
-      const { length } = facts.nameservers
-      if (length >= MIN_NAME_SERVERS) return ['pass', `The zone has ${length} name servers.`]
-      if (has(facts, 'ns') === undefined) return undefined
-      return ['fail', `The zone has ${length} name server; it needs at least ${MIN_NAME_SERVERS}.`]
-    },
-  },
-  {
-    id: 'name_servers_no_alias',
-    weight: 6,
-    judge: ({ nameservers }) => {
-      const aliases = nameservers.filter(({ alias }) => alias).map(({ name }) => name)
-      if (nameservers.length === 0) return undefined
-      return aliases.length === 0
-        ? ['pass', 'No name server is an alias.']
-        : ['fail', 'Some name servers are aliases (CNAME), which RFC 2181 (10.3) forbids.', aliases.join(', ')]
-    },
-  },
-  {
-    id: 'name_server_networks',
-    weight: 3,
-    judge: ({ nameservers }) => {
-      const networks = new Set(nameservers.flatMap(({ addresses }) => addresses.map(networkOf)))
-      if (networks.size === 0) return undefined
-      return networks.size > 1
-        ? ['pass', 'The name servers are in different networks.']
-        : ['warn', 'All name servers are in the same network.']
-    },
-  },
-  { id: 'name_servers_agree', weight: 6, judge: (facts) => agreement(facts) },
-  {
-    id: 'serials_agree',
-    weight: 4,
-    judge: ({ nameservers }) => {
-      // A server that is not authoritative has only a cached copy.
-      const own = nameservers.filter(({ authoritative }) => authoritative)
-      const serials = new Set(own.flatMap(({ serial }) => serial ?? []))
-      if (serials.size === 0) return undefined
-      return serials.size === 1
-        ? ['pass', 'All name servers have the same version of the zone.']
-        : [
-            'warn',
-            'The name servers have different versions of the zone.',
-            own.map(({ name, serial }) => `${name} ${serial}`).join(', '),
-          ]
-    },
-  },
-  {
-    id: 'no_lame_name_server',
-    weight: 8,
-    judge: ({ nameservers }) => {
-      const lame = nameservers.filter(({ authoritative }) => !authoritative).map(({ name }) => name)
-      if (nameservers.length === 0) return undefined
-      return lame.length === 0
-        ? ['pass', 'Every name server is authoritative for the zone.']
-        : ['fail', 'Some name servers are not authoritative for the zone.', lame.join(', ')]
-    },
-  },
-  {
-    id: 'name_servers_over_tcp',
-    weight: 2,
-    judge: ({ nameservers }) => {
-      const without = nameservers.filter(({ answered_udp, answered_tcp }) => answered_udp && !answered_tcp)
-      if (!nameservers.some(({ answered_udp }) => answered_udp)) return undefined
-      return without.length === 0
-        ? ['pass', 'All name servers answer over TCP.']
-        : ['warn', 'Some name servers do not answer over TCP.', without.map(({ name }) => name).join(', ')]
-    },
-  },
-  {
-    id: 'no_alias_at_apex',
-    weight: 6,
-    judge: (facts) => {
-      if (facts.host === facts.zone && has(facts, 'cname') === undefined) return undefined
-      return facts.host === facts.zone && has(facts, 'cname')
-        ? ['fail', 'The domain itself is an alias (CNAME), which hides its other records.', values(facts, 'cname')[0]]
-        : ['pass', 'The domain itself is not an alias.']
-    },
-  },
-  { id: 'soa_timers', weight: 3, judge: (facts) => soaTimers(values(facts, 'soa')[0]) },
-  {
-    id: 'caa',
-    weight: 4,
-    judge: (facts) => {
-      if (has(facts, 'caa') === undefined) return undefined
-      return has(facts, 'caa')
-        ? ['pass', 'CAA records limit who may issue certificates.', values(facts, 'caa').join(', ')]
-        : ['warn', 'No CAA record limits who may issue certificates.']
-    },
-  },
-  { id: 'dnssec', weight: 8, judge: (facts) => dnssec(facts) },
-  {
-    id: 'ipv6',
-    weight: 3,
-    judge: (facts) => {
-      if (has(facts, 'aaaa') || has(facts, 'cname')) return ['pass', 'The name has an AAAA record (IPv6).']
-      return has(facts, 'aaaa') === undefined ? undefined : ['warn', 'The name has no AAAA record (IPv6).']
-    },
-  },
-  {
-    id: 'ttl',
-    weight: 2,
-    judge: ({ records }) => {
-      const ttls = [...(records['a'] ?? []), ...(records['aaaa'] ?? [])].map(({ ttl }) => ttl)
-      if (ttls.length === 0) return undefined
-      const least = Math.min(...ttls)
-      // The TTL of a cached record counts down, so a short TTL may not be the configured one.
-      return least < SHORT_TTL_S
-        ? ['warn', `Addresses have a short TTL: ${least} s.`]
-        : ['pass', 'The TTL of the addresses is long enough.']
-    },
-  },
-  {
-    id: 'no_dangling_alias',
-    weight: 8,
-    judge: ({ dangling }) =>
-      dangling.length === 0
-        ? ['pass', 'No alias points to a missing name.']
-        : [
-            'fail',
-            'An alias points to a missing name: whoever registers that name can take over the traffic.',
-            dangling.join(', '),
-          ],
-  },
+  rule('has_address', 10, (facts) => {
+    const found = ['a', 'aaaa', 'cname'].map((type) => has(facts, type))
+    if (found.includes(true)) return ['pass', 'The name has an address.']
+    return found.includes(undefined) ? undefined : ['fail', 'The name has neither an A nor an AAAA record.']
+  }),
+  rule('public_addresses', 8, (facts) => {
+    const addresses = [...values(facts, 'a'), ...values(facts, 'aaaa')]
+    const inside = notPublic(addresses)
+    if (addresses.length === 0) return undefined
+    return inside.length === 0
+      ? ['pass', 'All addresses are public.']
+      : ['fail', 'Private or reserved addresses are unreachable from the internet.', inside.join(', ')]
+  }),
+  rule('name_server_count', 8, (facts) => {
+    const { length } = facts.nameservers
+    if (length >= MIN_NAME_SERVERS) return ['pass', `The zone has ${length} name servers.`]
+    if (has(facts, 'ns') === undefined) return undefined
+    return ['fail', `The zone has ${length} name server; it needs at least ${MIN_NAME_SERVERS}.`]
+  }),
+  rule('name_servers_no_alias', 6, ({ nameservers }) => {
+    const aliases = nameservers.filter(({ alias }) => alias).map(({ name }) => name)
+    if (nameservers.length === 0) return undefined
+    return aliases.length === 0
+      ? ['pass', 'No name server is an alias.']
+      : ['fail', 'Some name servers are aliases (CNAME), which RFC 2181 (10.3) forbids.', aliases.join(', ')]
+  }),
+  rule('name_server_networks', 3, ({ nameservers }) => {
+    const networks = new Set(nameservers.flatMap(({ addresses }) => addresses.map(networkOf)))
+    if (networks.size === 0) return undefined
+    return networks.size > 1
+      ? ['pass', 'The name servers are in different networks.']
+      : ['warn', 'All name servers are in the same network.']
+  }),
+  rule('name_servers_agree', 6, (facts) => agreement(facts)),
+  rule('serials_agree', 4, ({ nameservers }) => {
+    // A server that is not authoritative has only a cached copy.
+    const own = nameservers.filter(({ authoritative }) => authoritative)
+    const serials = new Set(own.flatMap(({ serial }) => serial ?? []))
+    if (serials.size === 0) return undefined
+    return serials.size === 1
+      ? ['pass', 'All name servers have the same version of the zone.']
+      : [
+          'warn',
+          'The name servers have different versions of the zone.',
+          own.map(({ name, serial }) => `${name} ${serial}`).join(', '),
+        ]
+  }),
+  rule('no_lame_name_server', 8, ({ nameservers }) => {
+    const lame = nameservers.filter(({ authoritative }) => !authoritative).map(({ name }) => name)
+    if (nameservers.length === 0) return undefined
+    return lame.length === 0
+      ? ['pass', 'Every name server is authoritative for the zone.']
+      : ['fail', 'Some name servers are not authoritative for the zone.', lame.join(', ')]
+  }),
+  rule('name_servers_over_tcp', 2, ({ nameservers }) => {
+    const without = nameservers.filter(({ answered_udp, answered_tcp }) => answered_udp && !answered_tcp)
+    if (!nameservers.some(({ answered_udp }) => answered_udp)) return undefined
+    return without.length === 0
+      ? ['pass', 'All name servers answer over TCP.']
+      : ['warn', 'Some name servers do not answer over TCP.', without.map(({ name }) => name).join(', ')]
+  }),
+  rule('no_alias_at_apex', 6, (facts) => {
+    if (facts.host === facts.zone && has(facts, 'cname') === undefined) return undefined
+    return facts.host === facts.zone && has(facts, 'cname')
+      ? ['fail', 'The domain itself is an alias (CNAME), which hides its other records.', values(facts, 'cname')[0]]
+      : ['pass', 'The domain itself is not an alias.']
+  }),
+  rule('soa_timers', 3, (facts) => soaTimers(values(facts, 'soa')[0])),
+  rule('caa', 4, (facts) => {
+    if (has(facts, 'caa') === undefined) return undefined
+    return has(facts, 'caa')
+      ? ['pass', 'CAA records limit who may issue certificates.', values(facts, 'caa').join(', ')]
+      : ['warn', 'No CAA record limits who may issue certificates.']
+  }),
+  rule('dnssec', 8, (facts) => dnssec(facts)),
+  rule('ipv6', 3, (facts) => {
+    if (has(facts, 'aaaa') || has(facts, 'cname')) return ['pass', 'The name has an AAAA record (IPv6).']
+    return has(facts, 'aaaa') === undefined ? undefined : ['warn', 'The name has no AAAA record (IPv6).']
+  }),
+  rule('ttl', 2, ({ records }) => {
+    const ttls = [...(records['a'] ?? []), ...(records['aaaa'] ?? [])].map(({ ttl }) => ttl)
+    if (ttls.length === 0) return undefined
+    const least = Math.min(...ttls)
+    // The TTL of a cached record counts down, so a short TTL may not be the configured one.
+    return least < SHORT_TTL_S
+      ? ['warn', `Addresses have a short TTL: ${least} s.`]
+      : ['pass', 'The TTL of the addresses is long enough.']
+  }),
+  rule('no_dangling_alias', 8, ({ dangling }) =>
+    dangling.length === 0
+      ? ['pass', 'No alias points to a missing name.']
+      : [
+          'fail',
+          'An alias points to a missing name: whoever registers that name can take over the traffic.',
+          dangling.join(', '),
+        ],
+  ),
 ]
 
 /** Judges whether the parent and the zone name the same servers. */

@@ -1,8 +1,7 @@
-import type { Judged, Rule } from '../service/findings.ts'
+import { type Judged, type Rule, rule } from '../service/findings.ts'
 import { type HostFacts, notPublic } from './dns-ask.ts'
 import type { DnsFacts } from './dns-facts.ts'
-import { MAX_SPF_LOOKUPS, MAX_SPF_VOIDS, type SpfFacts } from './mail-facts.ts'
-import { readDmarc, readSpf } from './mail-records.ts'
+import { MAX_SPF_LOOKUPS, MAX_SPF_VOIDS, readDmarc, readSpf, type SpfFacts } from './mail-facts.ts'
 
 const WEAK_BITS = 1_024
 const USUAL_BITS = 2_048
@@ -10,22 +9,18 @@ const WHOLE_PERCENT = 100
 
 /** Rules about mail: whether it arrives, and whether it can be forged. */
 export const mailRules: readonly Rule<DnsFacts>[] = [
-  { id: 'mail_exchangers', weight: 6, judge: (facts) => mailExchangers(facts) },
-  { id: 'spf', weight: 8, judge: ({ mail }) => spf(mail) },
-  { id: 'dmarc', weight: 6, judge: ({ mail: { dmarc } }) => dmarcRecord(dmarc) },
-  { id: 'dmarc_policy', weight: 4, judge: ({ mail: { dmarc } }) => dmarcPolicy(dmarc) },
-  { id: 'dkim', weight: 3, judge: ({ mail: { dkim } }) => dkimKeys(dkim) },
-  {
-    id: 'mail_transport',
-    weight: 2,
-    judge: ({ records, mail: { mta_sts, tls_rpt } }) => {
-      if (!records['mx']?.length || mta_sts === null || tls_rpt === null) return undefined
-      const lacking = [...(mta_sts ? [] : ['MTA-STS']), ...(tls_rpt ? [] : ['TLS reports (TLS-RPT)'])]
-      return lacking.length === 0
-        ? ['pass', 'MTA-STS and TLS reports are set up.']
-        : ['warn', `Not set up: ${lacking.join(' and ')}.`]
-    },
-  },
+  rule('mail_exchangers', 6, (facts) => mailExchangers(facts)),
+  rule('spf', 8, ({ mail }) => spf(mail)),
+  rule('dmarc', 6, ({ mail: { dmarc } }) => dmarcRecord(dmarc)),
+  rule('dmarc_policy', 4, ({ mail: { dmarc } }) => dmarcPolicy(dmarc)),
+  rule('dkim', 3, ({ mail: { dkim } }) => dkimKeys(dkim)),
+  rule('mail_transport', 2, ({ records, mail: { mta_sts, tls_rpt } }) => {
+    if (!records['mx']?.length || mta_sts === null || tls_rpt === null) return undefined
+    const lacking = [...(mta_sts ? [] : ['MTA-STS']), ...(tls_rpt ? [] : ['TLS reports (TLS-RPT)'])]
+    return lacking.length === 0
+      ? ['pass', 'MTA-STS and TLS reports are set up.']
+      : ['warn', `Not set up: ${lacking.join(' and ')}.`]
+  }),
 ]
 
 function mailExchangers({ records, exchangers }: DnsFacts): Judged {

@@ -3,7 +3,7 @@ import type { Json } from '../../../../src/core/json.ts'
 import { keysOf } from '../../../../src/core/record.ts'
 import { type Handshake, TlsError } from '../../../ports/tls/handshake.ts'
 import type { WebResponse } from '../../../ports/web/exchange.ts'
-import { type Finding, type Judged, judgeBy, type Rule, shownFindings } from '../service/findings.ts'
+import { type Finding, type Judged, judgeBy, type Rule, rule, shownFindings } from '../service/findings.ts'
 import { defineService, type ServiceCtx } from '../service/service.ts'
 import { domainOf } from './domain.ts'
 import { daysLeft, faultOf, hostFault, isWeakKey, lacksIntermediate } from './handshake.ts'
@@ -131,100 +131,64 @@ const SHORTER_FROM = Date.parse('2026-03-15')
 const SOON_DAYS = 7
 
 const rules: readonly Rule<Shaken>[] = [
-  { id: 'certificate_trusted', weight: 25, judge: ({ shake }) => trustOf(shake) },
-  {
-    id: 'name_matches',
-    weight: 15,
-    judge: ({ shake, host }) =>
-      shake.is_for_host
-        ? ['pass', `The certificate is for ${host}.`]
-        : ['fail', `The certificate is not for ${host}.`, shake.chain[0]?.names.join(', ')],
-  },
-  { id: 'expiry', weight: 8, judge: ({ shake, at }) => expiryOf(shake, at) },
-  { id: 'validity_period', weight: 0, judge: ({ shake }) => validityOf(shake) },
-  {
-    id: 'chain_complete',
-    weight: 6,
-    judge: ({ shake }) =>
-      lacksIntermediate(shake)
-        ? ['fail', 'An intermediate certificate is missing.']
-        : ['pass', 'The certificate chain is complete.'],
-  },
-  {
-    id: 'key_strength',
-    weight: 8,
-    judge: ({ shake: { chain } }) => {
-      const [leaf] = chain
-      if (!leaf) return undefined
-      const size = `${leaf.key.type} ${leaf.key.bits ?? leaf.key.curve ?? ''}`.trim()
-      return isWeakKey(leaf) ? ['fail', `The key is too short: ${size}.`] : ['pass', `The key is long enough: ${size}.`]
-    },
-  },
-  {
-    id: 'signature',
-    weight: 5,
-    judge: ({ shake: { chain } }) => {
-      // The signature of a root certificate does not matter.
-      const old = chain.find((one) => one.issuer !== one.subject && /SHA1|MD5/i.test(one.signature_algorithm))
-      return old
-        ? ['fail', `A certificate is signed with ${old.signature_algorithm}.`, old.subject]
-        : ['pass', 'The certificates are signed with a current algorithm.']
-    },
-  },
-  { id: 'tls13', weight: 8, judge: ({ offers }) => wanted(offers['TLSv1.3'], 'TLS 1.3') },
-  { id: 'tls12', weight: 4, judge: ({ offers }) => wanted(offers['TLSv1.2'], 'TLS 1.2') },
-  {
-    id: 'no_old_versions',
-    weight: 8,
-    judge: ({ offers }) => {
-      const old = (['TLSv1', 'TLSv1.1'] as const).filter((version) => offers[version] === 'yes')
-      if (old.length > 0) return ['fail', 'Deprecated TLS versions are accepted (RFC 8996).', old.join(', ')]
-      if (offers.TLSv1 === 'untested' && offers['TLSv1.1'] === 'untested') return undefined
-      return ['pass', 'No deprecated TLS version is accepted.']
-    },
-  },
-  {
-    id: 'no_weak_suites',
-    weight: 6,
-    judge: ({ weakSuites }) => unwanted(weakSuites, 'Cipher suites without authentication'),
-  },
-  {
-    id: 'forward_secrecy',
-    weight: 4,
-    judge: ({ shake: { cipher } }) =>
-      cipher.forward_secrecy
-        ? ['pass', 'The cipher suite has forward secrecy.', cipher.name]
-        : ['fail', `The cipher suite has no forward secrecy, which needs ${FORWARD_SECRET}.`, cipher.name],
-  },
-  { id: 'hsts', weight: 6, judge: ({ root }) => root && hstsFinding(root.headers['strict-transport-security']) },
-  { id: 'http_redirects', weight: 3, judge: ({ plain, root }) => redirectFinding(plain, root) },
-  {
-    id: 'ocsp_stapling',
-    weight: 1,
-    judge: ({ shake }) => {
-      if (shake.ocsp_stapled) return ['pass', 'OCSP stapling is enabled.']
-      // Many certificate authorities have ended OCSP. Certificates without an OCSP server have nothing to staple.
-      return shake.chain[0]?.has_ocsp ? ['warn', 'OCSP stapling is not enabled.'] : undefined
-    },
-  },
-  {
-    id: 'caa',
-    weight: 2,
-    judge: ({ caa }) => {
-      if (caa === undefined) return undefined
-      return caa
-        ? ['pass', 'CAA records limit who may issue certificates.']
-        : ['warn', 'No CAA record limits who may issue certificates.']
-    },
-  },
-  {
-    id: 'certificate_transparency',
-    weight: 2,
-    judge: ({ shake }) =>
-      shake.chain[0]?.has_sct
-        ? ['pass', 'The certificate has certificate transparency proofs (SCTs).']
-        : ['warn', 'The certificate has no certificate transparency proof (SCT).'],
-  },
+  rule('certificate_trusted', 25, ({ shake }) => trustOf(shake)),
+  rule('name_matches', 15, ({ shake, host }) =>
+    shake.is_for_host
+      ? ['pass', `The certificate is for ${host}.`]
+      : ['fail', `The certificate is not for ${host}.`, shake.chain[0]?.names.join(', ')],
+  ),
+  rule('expiry', 8, ({ shake, at }) => expiryOf(shake, at)),
+  rule('validity_period', 0, ({ shake }) => validityOf(shake)),
+  rule('chain_complete', 6, ({ shake }) =>
+    lacksIntermediate(shake)
+      ? ['fail', 'An intermediate certificate is missing.']
+      : ['pass', 'The certificate chain is complete.'],
+  ),
+  rule('key_strength', 8, ({ shake: { chain } }) => {
+    const [leaf] = chain
+    if (!leaf) return undefined
+    const size = `${leaf.key.type} ${leaf.key.bits ?? leaf.key.curve ?? ''}`.trim()
+    return isWeakKey(leaf) ? ['fail', `The key is too short: ${size}.`] : ['pass', `The key is long enough: ${size}.`]
+  }),
+  rule('signature', 5, ({ shake: { chain } }) => {
+    // The signature of a root certificate does not matter.
+    const old = chain.find((one) => one.issuer !== one.subject && /SHA1|MD5/i.test(one.signature_algorithm))
+    return old
+      ? ['fail', `A certificate is signed with ${old.signature_algorithm}.`, old.subject]
+      : ['pass', 'The certificates are signed with a current algorithm.']
+  }),
+  rule('tls13', 8, ({ offers }) => wanted(offers['TLSv1.3'], 'TLS 1.3')),
+  rule('tls12', 4, ({ offers }) => wanted(offers['TLSv1.2'], 'TLS 1.2')),
+  rule('no_old_versions', 8, ({ offers }) => {
+    const old = (['TLSv1', 'TLSv1.1'] as const).filter((version) => offers[version] === 'yes')
+    if (old.length > 0) return ['fail', 'Deprecated TLS versions are accepted (RFC 8996).', old.join(', ')]
+    if (offers.TLSv1 === 'untested' && offers['TLSv1.1'] === 'untested') return undefined
+    return ['pass', 'No deprecated TLS version is accepted.']
+  }),
+  rule('no_weak_suites', 6, ({ weakSuites }) => unwanted(weakSuites, 'Cipher suites without authentication')),
+  rule('forward_secrecy', 4, ({ shake: { cipher } }) =>
+    cipher.forward_secrecy
+      ? ['pass', 'The cipher suite has forward secrecy.', cipher.name]
+      : ['fail', `The cipher suite has no forward secrecy, which needs ${FORWARD_SECRET}.`, cipher.name],
+  ),
+  rule('hsts', 6, ({ root }) => root && hstsFinding(root.headers['strict-transport-security'])),
+  rule('http_redirects', 3, ({ plain, root }) => redirectFinding(plain, root)),
+  rule('ocsp_stapling', 1, ({ shake }) => {
+    if (shake.ocsp_stapled) return ['pass', 'OCSP stapling is enabled.']
+    // Many certificate authorities have ended OCSP. Certificates without an OCSP server have nothing to staple.
+    return shake.chain[0]?.has_ocsp ? ['warn', 'OCSP stapling is not enabled.'] : undefined
+  }),
+  rule('caa', 2, ({ caa }) => {
+    if (caa === undefined) return undefined
+    return caa
+      ? ['pass', 'CAA records limit who may issue certificates.']
+      : ['warn', 'No CAA record limits who may issue certificates.']
+  }),
+  rule('certificate_transparency', 2, ({ shake }) =>
+    shake.chain[0]?.has_sct
+      ? ['pass', 'The certificate has certificate transparency proofs (SCTs).']
+      : ['warn', 'The certificate has no certificate transparency proof (SCT).'],
+  ),
 ]
 
 /** Certificate faults that other rules report. */
@@ -330,7 +294,7 @@ function gradeOf(findings: readonly Finding[]): string {
 
 function withoutTls({ host, at }: Seen): Json {
   const none: Judged = ['fail', 'No TLS server answered on port 443.']
-  const { findings } = judgeBy([{ id: 'reachable', weight: 1, judge: () => none }], undefined)
+  const { findings } = judgeBy([rule('reachable', 1, () => none)], undefined)
   return {
     domain: host,
     score: 0,

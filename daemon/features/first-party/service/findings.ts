@@ -18,6 +18,10 @@ export type Rule<Subject> = {
   readonly judge: (subject: Subject) => Judged
 }
 
+export function rule<Subject>(id: string, weight: number, judge: Rule<Subject>['judge']): Rule<Subject> {
+  return { id, weight, judge }
+}
+
 const MAX_FINDINGS = 100
 const MAX_EVIDENCE_CHARS = 300
 const credits = { pass: 1, warn: 0.4, fail: 0 } as const
