@@ -1,4 +1,4 @@
-import { clientLines } from '../src/api/endpoint/published-clients.ts'
+import { clientLines } from '../src/api/endpoint/x402.ts'
 import { pricePromises } from '../src/api/price-promises.ts'
 import { fixedActs } from '../src/tui/rebind.ts'
 import { bindings, keysLabel } from '../src/tui/shell/bindings.ts'

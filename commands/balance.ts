@@ -1,14 +1,12 @@
-import { defineCommand } from '../src/cli/command.ts'
+import { defineCommand, watchOptions } from '../src/cli/command.ts'
 import { CliError, usage } from '../src/cli/exit.ts'
 import { listCommand } from '../src/cli/nouns/lists.ts'
 import { holdingText, withHoldings } from '../src/cli/nouns/wallets.ts'
 import * as z from '../src/cli/params.ts'
-import { watchOptions } from '../src/cli/run/watched.ts'
 import type { Session } from '../src/cli/session.ts'
 import { pay } from '../src/cli/wallet/paying.ts'
 import { formatAmount, parseAmount, ZERO } from '../src/core/money.ts'
-import { money, time, word } from '../src/nouns/columns.ts'
-import { listing } from '../src/nouns/noun.ts'
+import { listing, money, time, word } from '../src/nouns/noun.ts'
 import { bold, cyan, green } from '../src/text/text.ts'
 
 export const balanceDeposit = defineCommand({

@@ -1,8 +1,8 @@
 import { defineCall, defineCommand } from '../src/cli/command.ts'
-import { Duration } from '../src/cli/duration.ts'
 import { CliError, usage } from '../src/cli/exit.ts'
 import { cronNamed, moveClock, showClock, showMove, timeOf } from '../src/cli/nouns/clock.ts'
 import * as z from '../src/cli/params.ts'
+import { Duration } from '../src/cli/params.ts'
 import type { Session } from '../src/cli/session.ts'
 
 /** Value of `--until` that means "until the next cron is due". */

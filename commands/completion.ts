@@ -5,7 +5,7 @@ import { CliError } from '../src/cli/exit.ts'
 import * as z from '../src/cli/params.ts'
 import { wouldDo } from '../src/cli/session.ts'
 import { readText } from '../src/client/files.ts'
-import type { Env } from '../src/client/paths.ts'
+import type { Env } from '../src/client/settings.ts'
 import { cyan, green } from '../src/text/text.ts'
 
 export const shells = ['bash', 'zsh', 'fish', 'powershell'] as const

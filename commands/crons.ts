@@ -1,9 +1,8 @@
 import type { WireAnswer } from '../src/api/index.ts'
-import { defineCall, defineCommand } from '../src/cli/command.ts'
+import { defineCall, defineCommand, watchOptions } from '../src/cli/command.ts'
 import { cronNamed, moveClock, timeOf } from '../src/cli/nouns/clock.ts'
 import { type Column, printRows } from '../src/cli/output.ts'
 import * as z from '../src/cli/params.ts'
-import { watchOptions } from '../src/cli/run/watched.ts'
 import { stateOfRuns } from '../src/model/state-words.ts'
 import { bold, green } from '../src/text/text.ts'
 

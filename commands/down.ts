@@ -1,7 +1,7 @@
 import { defineCommand } from '../src/cli/command.ts'
-import { Duration } from '../src/cli/duration.ts'
 import type { Io } from '../src/cli/io.ts'
 import * as z from '../src/cli/params.ts'
+import { Duration } from '../src/cli/params.ts'
 import { wouldDo } from '../src/cli/session.ts'
 import { GRACE_MS, instancesBeside, type Stopped, stopDaemon } from '../src/lifecycle/stop.ts'
 import { green, yellow } from '../src/text/text.ts'

@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openUser, type User } from '../fixtures/kit/user.ts'
-import { placesOf } from '../src/client/paths.ts'
 import { keepApiKey } from '../src/client/secrets.ts'
+import { placesOf } from '../src/client/settings.ts'
 import { currentWallet } from '../src/client/wallets.ts'
 
 /* One participant that takes its records with it, from a real, detached daemon that is paused. */

@@ -4,8 +4,7 @@ import { listCommand } from '../src/cli/nouns/lists.ts'
 import { type Column, printRows } from '../src/cli/output.ts'
 import * as z from '../src/cli/params.ts'
 import { facilitatedStates } from '../src/model/payment.ts'
-import { money, name, time, word } from '../src/nouns/columns.ts'
-import { listing } from '../src/nouns/noun.ts'
+import { listing, money, name, time, word } from '../src/nouns/noun.ts'
 import { bold, cyan, green, yellow } from '../src/text/text.ts'
 
 const settlements = listing({

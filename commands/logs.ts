@@ -1,7 +1,7 @@
 import { type CommandContext, defineCommand } from '../src/cli/command.ts'
-import { Duration } from '../src/cli/duration.ts'
 import { CliError, usage } from '../src/cli/exit.ts'
 import * as z from '../src/cli/params.ts'
+import { Duration } from '../src/cli/params.ts'
 import { openSession, type Session } from '../src/cli/session.ts'
 import type { Queried } from '../src/client/asked.ts'
 import { compact } from '../src/core/record.ts'

@@ -116,7 +116,6 @@ type Head = { readonly name: string; readonly section: string; readonly summary:
 
 const HEADING = /^(Usage|Arguments|Options|Commands|Examples|Global options|See also):(?: (.+))?$/
 
-/** The sections of a help text. */
 function sectionsOf(help: string) {
   const sections = [{ heading: 'DESCRIPTION', lines: [] as string[] }]
   for (const line of help.split('\n')) {

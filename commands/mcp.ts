@@ -1,6 +1,6 @@
 import { type CommandContext, defineCommand } from '../src/cli/command.ts'
 import * as z from '../src/cli/params.ts'
-import { DEFAULT_INSTANCE, placesOf } from '../src/client/paths.ts'
+import { DEFAULT_INSTANCE, placesOf } from '../src/client/settings.ts'
 import { formatAmount } from '../src/core/money.ts'
 import { keysOf } from '../src/core/record.ts'
 import { bold, cyan, shellWord } from '../src/text/text.ts'

@@ -3,7 +3,7 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openUserAtMarket, type User } from '../fixtures/kit/user.ts'
-import { placesOf } from '../src/client/paths.ts'
+import { placesOf } from '../src/client/settings.ts'
 import { keepWallet } from '../src/market/seed.ts'
 
 // @slow a real daemon

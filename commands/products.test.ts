@@ -5,8 +5,8 @@ import type { AddressInfo } from 'node:net'
 import { basename, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openUserAtMarket, type User } from '../fixtures/kit/user.ts'
-import { placesOf } from '../src/client/paths.ts'
 import { keepApiKey } from '../src/client/secrets.ts'
+import { placesOf } from '../src/client/settings.ts'
 import { currentWallet } from '../src/client/wallets.ts'
 
 /* One who sells files and one who buys them, at a real, detached daemon. */

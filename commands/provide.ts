@@ -1,11 +1,10 @@
 import { type CommandContext, defineCommand } from '../src/cli/command.ts'
-import { Duration } from '../src/cli/duration.ts'
 import { usage } from '../src/cli/exit.ts'
 import type { Io } from '../src/cli/io.ts'
 import * as z from '../src/cli/params.ts'
+import { Duration } from '../src/cli/params.ts'
 import type { ProviderNotice, ShopNotice } from '../src/provider/notices.ts'
-import { deliverForms } from '../src/provider/run-job.ts'
-import type { WorkerNotice } from '../src/provider/worker.ts'
+import { deliverForms, type WorkerNotice } from '../src/provider/worker.ts'
 import { bold, byteSize, cyan, dim, green, red, span, yellow } from '../src/text/text.ts'
 
 const MAX_CONCURRENCY = 64

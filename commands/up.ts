@@ -7,7 +7,7 @@ import * as z from '../src/cli/params.ts'
 import { publicConfig, withDaemonSettings } from '../src/cli/public.ts'
 import { wouldDo } from '../src/cli/session.ts'
 import type { DaemonRegistration } from '../src/client/discover.ts'
-import type { Places } from '../src/client/paths.ts'
+import type { Places } from '../src/client/settings.ts'
 import { compact } from '../src/core/record.ts'
 import { checkChain, keptChain } from '../src/lifecycle/chain-options.ts'
 import {
@@ -118,10 +118,8 @@ type Running = ReturnType<typeof shown> & {
   readonly recovered: boolean
   readonly persistent: boolean
   readonly has_wallet: boolean
-  /** Chain of payments. */
   readonly chain: ChainName
   readonly data: string
-  /** Initial data. */
   readonly seed: string | null
   readonly public_url: string | null
   /** Business time, if set. */
@@ -296,7 +294,6 @@ function shown({ pid, started_at, url, version, instance_id, data_dir, ...tls }:
   return { url, pid, started_at, version, instance_id, data_dir, lan_url, fingerprint }
 }
 
-/** Options that `restart` can change. */
 const changeable: ReadonlySet<string> = new Set([
   'port',
   'host',

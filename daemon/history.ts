@@ -7,7 +7,7 @@ import type { Config, History, HistoryOutcome, PastMarket } from '../src/model/s
 import { scheduler } from './crons/scheduler.ts'
 import { timeline } from './crons/timeline.ts'
 import { withStaged } from './features/backup/archive.ts'
-import { openStopped, replaceStore, STORE_FOLDER, undoHalfReplaced } from './features/backup/replace.ts'
+import { openStopped, replaceStore, STORE_FOLDER, undoHalfReplaced } from './features/backup/import-state.ts'
 import { HISTORY } from './features/operator/seed.ts'
 import { payments } from './features/payments/rows.ts'
 import { grantDays } from './features/test-money/rows.ts'

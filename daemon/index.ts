@@ -11,16 +11,18 @@ import { storedClock } from './crons/timeline.ts'
 import { alarms } from './features/attention/alarms.ts'
 import { noteBackup, openBackups, withUnpacked } from './features/backup/archive.ts'
 import { type CopiedStore, copyStore, type StoreMove } from './features/backup/copy-store.ts'
-import { type Imported, importState, type StateImport } from './features/backup/import-state.ts'
-import { openStore } from './features/backup/open-store.ts'
 import {
   clearFolder,
   dropReplaced,
+  type Imported,
+  importState,
   openStopped,
   replaceStore,
   STORE_FOLDER,
+  type StateImport,
   undoHalfReplaced,
-} from './features/backup/replace.ts'
+} from './features/backup/import-state.ts'
+import { openStore } from './features/backup/open-store.ts'
 import { type Exported, type ExportWanted, writeState } from './features/backup/state-out.ts'
 import { cutSentence, diskFull, storage, storageOf } from './features/backup/storage.ts'
 import { recoverSettlements } from './features/facilitator/flights.ts'
@@ -40,10 +42,9 @@ import { liveHistory } from './history.ts'
 import { type TakenPort, takePort } from './http/port.ts'
 import { createEdge } from './http/server.ts'
 import { boundUrl, ownUrl } from './kernel/config.ts'
-import { type Context, inBackground } from './kernel/context.ts'
+import { type Context, closeResources, inBackground } from './kernel/context.ts'
 import { frontSecretOf, hashSecret, installation, openIdentity } from './kernel/identity.ts'
 import { keyedMutex } from './kernel/keyed-mutex.ts'
-import { closeResources } from './kernel/resource.ts'
 import { type OpenedChain, openChain } from './open-chain.ts'
 import type { Ports } from './outside.ts'
 import { type ChainPort, isTestMoney } from './ports/chain/chain.ts'

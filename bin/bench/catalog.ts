@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openCatalog } from '../../daemon/features/catalog/search/catalog.ts'
-import type { CatalogDoc, CatalogQuery } from '../../daemon/features/catalog/search/query.ts'
+import type { CatalogDoc, CatalogQuery } from '../../daemon/features/catalog/search/select.ts'
 import { type Measured, quantile } from './report.ts'
 
 const LISTINGS = 100_000

@@ -1,6 +1,5 @@
 import { once } from 'node:events'
-import type { RequestListener, Server } from 'node:http'
-import { createServer } from 'node:http'
+import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { LoopDelay, Question, Ready } from './child.ts'

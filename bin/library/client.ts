@@ -10,7 +10,6 @@ import {
   settled,
   withHeaders,
 } from '../../src/client/exchange.ts'
-import { placesOf } from '../../src/client/paths.ts'
 import {
   accountFromKey,
   askedBy,
@@ -19,6 +18,7 @@ import {
   type PayingAccount,
   readPaymentResponse,
 } from '../../src/client/pay.ts'
+import { placesOf } from '../../src/client/settings.ts'
 import { createBudget } from '../../src/client/spending/budget.ts'
 import { chargeSpend, type Spend, type Spender, signSpend } from '../../src/client/spending/gate.ts'
 import { policyOf } from '../../src/client/spending/policy.ts'

@@ -6,8 +6,7 @@ import type { WireAnswer } from '../../src/api/index.ts'
 import { andJson, defineCall, defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
 import type { Io } from '../../src/cli/io.ts'
-import { listCommand } from '../../src/cli/nouns/lists.ts'
-import { searchOptions } from '../../src/cli/nouns/search-options.ts'
+import { listCommand, searchOptions } from '../../src/cli/nouns/lists.ts'
 import * as z from '../../src/cli/params.ts'
 import { writePrivate } from '../../src/client/files.ts'
 import { formatAmount, formatPrice, netOfSplit, parseAmount, usdc, ZERO } from '../../src/core/money.ts'
@@ -155,7 +154,6 @@ export const adminJobsResolve = defineCall({
   },
 })
 
-/** Who gets how much by a ruling. */
 function sharesOf({ dispute, amount: paid = '', provider_amount = '' }: WireAnswer<'resolveJob'>): string {
   const usdOf = (text: string | null) => parseAmount(text ?? '') ?? ZERO
   const [amount, net] = [usdOf(paid), usdOf(provider_amount)]

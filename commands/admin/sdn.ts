@@ -1,8 +1,7 @@
 import { andJson, defineCall } from '../../src/cli/command.ts'
 import { listCommand } from '../../src/cli/nouns/lists.ts'
 import * as z from '../../src/cli/params.ts'
-import { id, name, time, word } from '../../src/nouns/columns.ts'
-import { listing } from '../../src/nouns/noun.ts'
+import { id, listing, name, time, word } from '../../src/nouns/noun.ts'
 import { green } from '../../src/text/text.ts'
 
 export const adminSdnAdd = defineCall({

@@ -1,6 +1,5 @@
 import { listCommand } from '../../src/cli/nouns/lists.ts'
-import { count, id, money, name, time, word } from '../../src/nouns/columns.ts'
-import { listing, rowsOf } from '../../src/nouns/noun.ts'
+import { count, id, listing, money, name, rowsOf, time, word } from '../../src/nouns/noun.ts'
 import { byteSize } from '../../src/text/text.ts'
 
 const purchases = listing({

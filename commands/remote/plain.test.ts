@@ -2,8 +2,8 @@ import { createServer, type IncomingHttpHeaders, request, type Server } from 'no
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openUser, type User } from '../../fixtures/kit/user.ts'
-import { placesOf } from '../../src/client/paths.ts'
 import { keepApiKey } from '../../src/client/secrets.ts'
+import { placesOf } from '../../src/client/settings.ts'
 
 // @slow a real daemon, and somebody who listens on the way to it
 

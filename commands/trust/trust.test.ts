@@ -4,8 +4,7 @@ import { keccak256 as viemKeccak } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { documents } from '../../daemon/features/reputation/rows.ts'
 import { openRemoteMarket, type RemoteMarket } from '../../fixtures/kit/remote-market.ts'
-import type { Person } from '../../fixtures/market/people.ts'
-import { registered } from '../../fixtures/market/people.ts'
+import { type Person, registered } from '../../fixtures/market/people.ts'
 import { countReputation, endedJobs, linkIdentity } from '../../fixtures/market/reputation-run.ts'
 
 // @story a seller and the evidence that grows

@@ -8,9 +8,8 @@ import { chosenWallet } from '../../src/cli/nouns/wallets.ts'
 import * as z from '../../src/cli/params.ts'
 import { wouldDo } from '../../src/cli/session.ts'
 import { originOf } from '../../src/client/origin.ts'
-import type { Places } from '../../src/client/paths.ts'
 import { listRemotes } from '../../src/client/remotes.ts'
-import { LOCAL, readSettings } from '../../src/client/settings.ts'
+import { LOCAL, type Places, readSettings } from '../../src/client/settings.ts'
 import { spentBefore } from '../../src/client/spending/ledger.ts'
 import {
   brokenRule,

@@ -1,7 +1,7 @@
 import type { clockApi } from '../../src/api/sections/admin-crons.ts'
 import { AppError } from '../../src/core/error.ts'
 import type { FreeHandlers } from '../endpoint/handler.ts'
-import { audit } from '../events/admin-log.ts'
+import { audit } from '../events/event-log.ts'
 import type { Context } from '../kernel/context.ts'
 import { isTestMoney } from '../ports/chain/chain.ts'
 import { scheduler } from './scheduler.ts'

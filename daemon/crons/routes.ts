@@ -2,7 +2,7 @@ import type { Api } from '../../src/api/index.ts'
 import type { cronsApi } from '../../src/api/sections/admin-crons.ts'
 import { SECOND_MS } from '../../src/core/time.ts'
 import type { FreeHandler, FreeHandlers } from '../endpoint/handler.ts'
-import { audit } from '../events/admin-log.ts'
+import { audit } from '../events/event-log.ts'
 import { commit } from '../store/draw.ts'
 import { type CronView, scheduler } from './scheduler.ts'
 

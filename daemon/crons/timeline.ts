@@ -1,14 +1,12 @@
 import { z } from 'zod'
 import type { CronRun } from '../../src/model/delivery.ts'
-import type { Context } from '../kernel/context.ts'
-import { defineResource } from '../kernel/resource.ts'
+import { type Context, defineResource } from '../kernel/context.ts'
 import { putSetting, settings } from '../kernel/rows.ts'
 import { type ClockSetting, type MovableClock, movableClock, systemClock, UNMOVED } from '../ports/clock.ts'
-import { commit, type Draw } from '../store/draw.ts'
-import type { ReadTx, Store, Tx } from '../store/port.ts'
+import { commit } from '../store/draw.ts'
+import type { Draw, ReadTx, Store, Tx } from '../store/port.ts'
 import type { Cron } from './cron.ts'
-import { createScheduler, type Scheduler, scheduler, type Within } from './scheduler.ts'
-import { openCronState } from './state.ts'
+import { createScheduler, openCronState, type Scheduler, scheduler, type Within } from './scheduler.ts'
 
 const CLOCK = 'clock'
 

@@ -59,7 +59,6 @@ export type Exchange = {
   readonly sent: () => Promise<boolean>
   /** Payment headers may be sent over TLS, from this machine, or if the operator allows plain HTTP. */
   readonly isConfidential: () => boolean
-  /** Whether a proxy forwarded the request. */
   readonly isForwarded: () => boolean
   readonly visitor: () => Visitor
 }

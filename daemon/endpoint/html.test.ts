@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { encodePage } from './encode.ts'
+import { encodePage } from './handler.ts'
 import { html } from './html.ts'
 
 test('everything put into a page is escaped, markup is nested as it is, and nothing shows as nothing', () => {

@@ -25,7 +25,6 @@ type Once<V> = {
   /** Undefined without an `Idempotency-Key`; then no response is stored. */
   readonly retry: Retry | undefined
   readonly schema: z.ZodType<V>
-  /** Business time. */
   readonly now: number
 }
 

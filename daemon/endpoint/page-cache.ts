@@ -1,8 +1,8 @@
 import { gzipSync } from 'node:zlib'
 import { dropOldest } from '../../src/core/record.ts'
-import { defineResource } from '../kernel/resource.ts'
-import { validatorOf } from './encode.ts'
+import { defineResource } from '../kernel/context.ts'
 import { JSON_TYPE } from './exchange.ts'
+import { validatorOf } from './handler.ts'
 
 /** A cached public page, plain and as gzip, with its header lines. */
 export type SharedPage = ReturnType<typeof sharedPage>

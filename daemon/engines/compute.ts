@@ -5,7 +5,7 @@ import { dropOldest } from '../../src/core/record.ts'
 import { MINUTE_MS, SECOND_MS } from '../../src/core/time.ts'
 import type { JsonObject } from '../../src/model/service.ts'
 import type { Validation } from '../../src/schema/compile.ts'
-import { defineResource } from '../kernel/resource.ts'
+import { defineResource } from '../kernel/context.ts'
 import { openThreadPool, type PoolLimits, type Task, ThreadError } from '../ports/threads.ts'
 
 /** Worker-thread milliseconds that a caller's failed or refunded work may use per `WINDOW_MS`. */

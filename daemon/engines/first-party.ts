@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { JsonObject } from '../../src/model/service.ts'
-import { defineResource } from '../kernel/resource.ts'
+import { defineResource } from '../kernel/context.ts'
 import type { WorkOrder } from './compute.ts'
 
 /** A first-party service, limited in time and size; the deliverable is JSON. */

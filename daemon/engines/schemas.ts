@@ -3,8 +3,7 @@ import { AppError, invalidField } from '../../src/core/error.ts'
 import type { JsonObject } from '../../src/model/service.ts'
 import { TOO_LARGE, type Validation } from '../../src/schema/compile.ts'
 import { checkDeliverable, compileInputSchema, unwrapBrief } from '../../src/schema/schema.ts'
-import type { Context } from '../kernel/context.ts'
-import { defineResource } from '../kernel/resource.ts'
+import { type Context, defineResource } from '../kernel/context.ts'
 import {
   asUnavailable,
   type Compute,

@@ -1,14 +1,12 @@
 import { z } from 'zod'
 import { JsonObject } from '../../src/model/service.ts'
-import type { AnyCollection } from '../store/port.ts'
-import { defineCollection, stored } from '../store/port.ts'
+import { type AnyCollection, defineCollection, stored } from '../store/port.ts'
 /** One entry of the audit log, written in the transaction of the administrator's action. */
 export const AdminActRow = z.strictObject({
   /** `seq` as text. */
   ...stored,
   /** Number of the action: without gaps, in commit order. */
   seq: z.int(),
-  /** Business time. */
   at: z.int(),
   /** Wall time, because actions can move business time. */
   wall_at: z.int(),

@@ -1,5 +1,5 @@
 import { AppError } from '../../src/core/error.ts'
-import { defineResource } from '../kernel/resource.ts'
+import { defineResource } from '../kernel/context.ts'
 import { type Store, writtenRow } from '../store/port.ts'
 import { events } from './rows.ts'
 

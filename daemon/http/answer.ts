@@ -11,7 +11,11 @@ import {
 import { api, type EndpointName } from '../../src/api/index.ts'
 import type { StoredFile } from '../../src/core/codecs.ts'
 import { identify, readApiKey } from '../endpoint/caller.ts'
+import { EVENT_STREAM_TYPE, type Exchange, JSON_TYPE, type ReplyOut } from '../endpoint/exchange.ts'
+import { fingerprintOf, idempotencyKeyOf, idempotencyScope } from '../endpoint/fingerprint.ts'
 import {
+  type Call,
+  type CallerOf,
   type EventIn,
   encodeChunks,
   encodedReply,
@@ -19,14 +23,8 @@ import {
   encodeJson,
   encodePage,
   encodeText,
-  pageHeaders,
-} from '../endpoint/encode.ts'
-import { EVENT_STREAM_TYPE, type Exchange, JSON_TYPE, type ReplyOut } from '../endpoint/exchange.ts'
-import { fingerprintOf, idempotencyKeyOf, idempotencyScope } from '../endpoint/fingerprint.ts'
-import {
-  type Call,
-  type CallerOf,
   isEncoded,
+  pageHeaders,
   type Retry,
   type ShownAnswer,
   type Signed,

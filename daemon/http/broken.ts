@@ -3,7 +3,7 @@ import { AppError } from '../../src/core/error.ts'
 import type { Entropy } from '../../src/core/hex.ts'
 import { idPrefixes } from '../../src/core/id-prefixes.ts'
 import { errorDocument } from '../endpoint/error-document.ts'
-import type { RequestLog } from '../features/story/request-log.ts'
+import type { RequestLog } from '../features/story/requests.ts'
 import type { Context } from '../kernel/context.ts'
 
 const REQUEST_ID_BYTES = 8

@@ -4,9 +4,8 @@ import { createServer as createSecureServer } from 'node:https'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { type Marketplace, openMarketplace } from '../../fixtures/market/marketplace.ts'
-import { boundConnections, type Connections } from './connections.ts'
+import { boundConnections, type Connections, openPeers } from './connections.ts'
 import { MAX_CONNECTIONS, MAX_CONNECTIONS_OF_ADDRESS } from './limits.ts'
-import { openPeers } from './peers.ts'
 import { sendReply } from './send.ts'
 
 // @slow as many connections as may be open

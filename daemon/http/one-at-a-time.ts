@@ -6,7 +6,7 @@ import { SECOND_MS } from '../../src/core/time.ts'
 import { noFacts, type RequestFacts } from '../endpoint/exchange.ts'
 import { callFigures } from '../features/figures/calls.ts'
 import { metrics } from '../features/operator/metrics.ts'
-import { requestLog } from '../features/story/request-log.ts'
+import { requestLog } from '../features/story/requests.ts'
 import type { Context } from '../kernel/context.ts'
 
 const REQUEST_ID = 'X-Request-Id'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { subscriberOf } from './peers.ts'
+import { subscriberOf } from './connections.ts'
 
 test.each([
   ['192.0.2.7', '192.0.2.7'],

@@ -5,11 +5,10 @@ import type { AddressInfo } from 'node:net'
 import type { Entropy } from '../../src/core/hex.ts'
 import type { Config } from '../../src/model/start.ts'
 import { answerBrokenRequest } from './broken.ts'
-import { boundConnections, type Connections } from './connections.ts'
+import { boundConnections, type Connections, openPeers, type Peers } from './connections.ts'
 import { type FrontServer, openFront } from './front.ts'
 import * as limits from './limits.ts'
 import { oneAtATime } from './one-at-a-time.ts'
-import { openPeers, type Peers } from './peers.ts'
 
 const STARTING = 'The daemon is still starting.'
 

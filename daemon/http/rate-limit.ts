@@ -10,8 +10,8 @@ import { before } from '../../src/core/record.ts'
 import { MINUTE_MS, SECOND_MS } from '../../src/core/time.ts'
 import type { Context } from '../kernel/context.ts'
 import { hashSecret } from '../kernel/identity.ts'
+import type { Peers } from './connections.ts'
 import { isLoopbackHost } from './host.ts'
-import type { Peers } from './peers.ts'
 
 const WINDOW_SECONDS = MINUTE_MS / SECOND_MS
 /** Maximum reads per caller and minute (decisions §3). `MAX_WRITES` limits writes. */

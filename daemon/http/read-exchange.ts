@@ -2,8 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { finished } from 'node:stream/promises'
 import { AppError, invalidField } from '../../src/core/error.ts'
 import type { Exchange, RequestFacts } from '../endpoint/exchange.ts'
+import type { Peers } from './connections.ts'
 import { UPLOAD_IDLE_MS } from './limits.ts'
-import type { Peers } from './peers.ts'
 import { readUpload } from './upload.ts'
 
 const MAX_MEMBERS = 50

@@ -12,7 +12,7 @@ import type { Endpoint } from '../../src/api/endpoint/define.ts'
 import { x402ExposedHeaders } from '../../src/api/endpoint/x402.ts'
 import { api, type EndpointName, endpointNames } from '../../src/api/index.ts'
 import { isEnabled } from '../../src/api/status.ts'
-import { AppError } from '../../src/core/error.ts'
+import { AppError, invalidField } from '../../src/core/error.ts'
 import { costlyPart } from '../../src/core/json-cost.ts'
 import { MAX_BODY_BYTES } from '../../src/core/limits.ts'
 import { before } from '../../src/core/record.ts'
@@ -22,18 +22,17 @@ import { pageCache, type SharedPage } from '../endpoint/page-cache.ts'
 import { notEnabled } from '../endpoint/switched-off.ts'
 import { storage } from '../features/backup/storage.ts'
 import { FINISHED_PAGE, NO_ENDPOINT } from '../features/operator/metrics.ts'
-import { requestLog } from '../features/story/request-log.ts'
+import { requestLog } from '../features/story/requests.ts'
 import { installation } from '../kernel/identity.ts'
 import { countRefusal } from '../kernel/refusals.ts'
+import { StoreStopped } from '../store/errors.ts'
 import { answer, type Pipeline } from './answer.ts'
 import { answerBrokenRequest, newRequestId } from './broken.ts'
-import type { Connections } from './connections.ts'
-import { COSTLY_JSON, refusalOf } from './fault.ts'
+import type { Connections, Peers } from './connections.ts'
 import { readHop } from './hop.ts'
 import { openHosts } from './host.ts'
 import { BODY_TIMEOUT_MS } from './limits.ts'
 import { begin, count, noted, oneAtATime } from './one-at-a-time.ts'
-import type { Peers } from './peers.ts'
 import type { TakenPort } from './port.ts'
 import { hasCredential, openRateLimits, type RateLimits } from './rate-limit.ts'
 import { exchangeOf } from './read-exchange.ts'
@@ -313,4 +312,32 @@ function onError({ ctx, rateLimits }: Edge): ErrorRequestHandler {
     sendError(res, shown, { requestId, isNowhere: res.locals[ENDPOINT] === undefined && shown.code === 'not_found' })
     count(ctx, res, { endpoint: String(res.locals[ENDPOINT] ?? NO_ENDPOINT), code: shown.code })
   }
+}
+
+/** `type` of the error for costly JSON. Errors of the body parser have a `type`, too. */
+const COSTLY_JSON = 'json.costly'
+
+/** Converters for errors of body parser and router, by error type. */
+const known: Readonly<Record<string, (said: string) => AppError>> = {
+  [COSTLY_JSON]: (part) => invalidField('body', part),
+  'entity.parse.failed': () => new AppError('invalid_request', 'The body is not valid JSON.'),
+  'entity.too.large': () => new AppError('too_large', `The body is larger than ${MAX_BODY_BYTES} bytes.`),
+  'encoding.unsupported': () => new AppError('unsupported_media_type', 'The content encoding is not supported.'),
+  'charset.unsupported': () => new AppError('unsupported_media_type', 'The charset is not supported: use UTF-8.'),
+  'request.size.invalid': () => new AppError('invalid_request', 'The body length differs from Content-Length.'),
+  'request.aborted': () => new AppError('invalid_request', 'The request was aborted.'),
+}
+
+/** Converts any thrown value into a public error; undefined for an internal fault. */
+function refusalOf(error: unknown): AppError | undefined {
+  if (error instanceof AppError) return error
+  if (error instanceof StoreStopped)
+    return new AppError('unavailable', 'The store stopped; the daemon is shutting down.')
+  if (error instanceof URIError)
+    return new AppError('invalid_request', 'The path contains an invalid percent-encoding.')
+  const type = typeof error === 'object' && error !== null && 'type' in error ? String(error.type) : ''
+  const make = known[type]
+  if (make) return make(error instanceof Error ? error.message : '')
+  const status = typeof error === 'object' && error !== null && 'status' in error ? Number(error.status) : 500
+  return status >= 400 && status < 500 ? new AppError('invalid_request', 'The request is malformed.') : undefined
 }

@@ -7,7 +7,7 @@ import { AppError, errnoOf } from '../../src/core/error.ts'
 import type { Entropy } from '../../src/core/hex.ts'
 import { commit } from '../store/draw.ts'
 import type { Store } from '../store/port.ts'
-import { defineResource } from './resource.ts'
+import { defineResource } from './context.ts'
 import { putSetting, settings } from './rows.ts'
 
 /** Path of a packaged file or folder. Works in the sources and in the bundle, which differ in depth. */

@@ -1,9 +1,8 @@
 import { AppError } from '../../src/core/error.ts'
 import type { PartyRole } from '../../src/model/words.ts'
-import { type OffsetPage, type OffsetSlice, offsetPage } from '../store/offset-page.ts'
+import { type OffsetPage, type OffsetSlice, offsetPage } from '../store/each-page.ts'
 import type { Collection, ReadTx, Row, Scalar, Tx } from '../store/port.ts'
-import { providerOf } from './participant.ts'
-import type { ParticipantRow, PartyRow } from './rows.ts'
+import { type ParticipantRow, type PartyRow, providerOf } from './rows.ts'
 
 /**
  * A job, thread or subscription. A write of a subject also updates the rows of its two parties. A party's list by

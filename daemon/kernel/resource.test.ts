@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Log } from '../ports/log.ts'
-import { closeResources, defineResource, type Resources } from './resource.ts'
+import { closeResources, defineResource, type Resources } from './context.ts'
 
 test('a resource that fails to close is logged, and keeps none of the others open', async () => {
   const closed: string[] = []

@@ -1,7 +1,7 @@
 import { HOUR_MS } from '../../src/core/time.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Reader, Store, Tx } from '../store/port.ts'
-import { defineResource } from './resource.ts'
+import { defineResource } from './context.ts'
 import { type TallyRow, tallies } from './rows.ts'
 
 const WINDOW_HOURS = 24

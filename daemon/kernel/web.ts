@@ -2,9 +2,8 @@ import { invalidField } from '../../src/core/error.ts'
 import type { Config } from '../../src/model/start.ts'
 import { reachOf } from '../ports/web/target.ts'
 import { openWeb, type Web, type WebOptions } from '../ports/web/web.ts'
-import type { Context } from './context.ts'
+import { type Context, defineResource } from './context.ts'
 import { installation } from './identity.ts'
-import { defineResource } from './resource.ts'
 
 /** Changes to the HTTP client: its DNS, ports, trusted roots, or hosts exempt from the address rules. */
 export type WebChange = Partial<Pick<WebOptions, 'resolve' | 'dialled' | 'ca' | 'exempt'>>

@@ -1,7 +1,7 @@
 import type { PaymentFault } from '../../src/core/payment-fault.ts'
 import { DAY_MS } from '../../src/core/time.ts'
 import type { Log } from '../ports/log.ts'
-import { defineResource } from './resource.ts'
+import { defineResource } from './context.ts'
 
 /** Maximum number of different wrong tokens to remember. Further ones are dropped. */
 const KINDS_MAX = 20

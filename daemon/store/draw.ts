@@ -1,21 +1,12 @@
 import { hash } from 'node:crypto'
 import type { Entropy } from '../../src/core/hex.ts'
-import { type IdNoun, idPrefixes } from '../../src/core/id-prefixes.ts'
+import { idPrefixes } from '../../src/core/id-prefixes.ts'
 import { type BlobStore, putText, readText } from './blobs.ts'
 import { StoreMisuse } from './errors.ts'
-import type { Store, Tx } from './port.ts'
+import type { Draw, Store, Tx } from './port.ts'
 
 const ID_BYTES = 8
 const SEED_BYTES = 32
-
-/** Draws a transaction's random ids and secrets from a seed, so that a retry draws the same ones. */
-export type Draw = {
-  id(noun: IdNoun): string
-  bytes(count: number): Buffer
-  /** Stores a text as a file before the transaction commits. @returns its SHA-256, for a row that names it */
-  file(text: string): string
-  text(sha256: string): string
-}
 
 type Files = Pick<Draw, 'file' | 'text'>
 

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { IdNoun } from '../../src/core/id-prefixes.ts'
 
 /**
  * The storage port, for any engine. Rows are immutable, without class instances or undefined members. Money is a
@@ -141,6 +142,15 @@ export type StoreStats = {
     /** Number of changes that are in memory only, apart from those that are being written. */
     readonly waiting: number
   }
+}
+
+/** Draws a transaction's random ids and secrets from a seed, so that a retry draws the same ones. */
+export type Draw = {
+  id(noun: IdNoun): string
+  bytes(count: number): Buffer
+  /** Stores a text as a file before the transaction commits. @returns its SHA-256, for a row that names it */
+  file(text: string): string
+  text(sha256: string): string
 }
 
 export type Store = {

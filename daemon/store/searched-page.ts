@@ -8,8 +8,7 @@ import {
   passesFilter,
 } from '../../src/core/filter.ts'
 import { DEFAULT_PAGE } from '../../src/core/limits.ts'
-import { eachPage } from './each-page.ts'
-import { type OffsetPage, type OffsetSlice, offsetPage } from './offset-page.ts'
+import { eachPage, type OffsetPage, type OffsetSlice, offsetPage } from './each-page.ts'
 import type { Collection, Row, Store } from './port.ts'
 
 /** Rows per read; other work runs in between. */

@@ -9,7 +9,7 @@ import { soundBooks } from '../../fixtures/kit/money.ts'
 import { type Marketplace, openMarketplace } from '../../fixtures/market/marketplace.ts'
 import { load as outside } from '../../fixtures/outside/load.ts'
 import { withoutV2 } from '../../fixtures/payments/x402-buyer.ts'
-import { type LocalToken, publishedClients } from '../../src/api/endpoint/published-clients.ts'
+import { type LocalToken, publishedClients } from '../../src/api/endpoint/x402.ts'
 import { checksumAddress, type Hex, toWallet } from '../../src/core/hex.ts'
 
 let market: Marketplace

@@ -8,7 +8,7 @@ import { type Escrow, openEscrow, priced } from '../../fixtures/market/escrow.ts
 import { callsTo, signPayment } from '../../fixtures/market/marketplace.ts'
 import { type Person, registered } from '../../fixtures/market/people.ts'
 import { DAY_MS, HOUR_MS } from '../../src/core/time.ts'
-import { STORE_FOLDER } from '../features/backup/replace.ts'
+import { STORE_FOLDER } from '../features/backup/import-state.ts'
 import { deliveryWorker } from '../features/webhooks/worker.ts'
 
 // @deep the largest bodies that are taken, by every way there is

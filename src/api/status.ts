@@ -3,7 +3,6 @@ import type { Endpoint } from './endpoint/define.ts'
 export type Switches = {
   readonly paused: boolean
   readonly checkoutV2: boolean
-  /** Enabled switches. */
   readonly enabled: ReadonlySet<string>
 }
 

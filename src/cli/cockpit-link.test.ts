@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { HEARTBEAT_MS } from '../../daemon/http/limits.ts'
 import type { FoundDaemon } from '../client/discover.ts'
-import { placesOf } from '../client/paths.ts'
+import { placesOf } from '../client/settings.ts'
 import { problemOf, STREAM_TIMEOUT_MS } from './cockpit-link.ts'
 import { noDaemon } from './target.ts'
 

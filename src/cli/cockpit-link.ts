@@ -1,17 +1,15 @@
 import { readRegistration } from '../client/discover.ts'
 import { endpoints } from '../client/endpoints.ts'
 import type { Link, Outcome, Problem, Whereabouts } from '../client/link.ts'
-import { DEFAULT_INSTANCE } from '../client/paths.ts'
-import { LOCAL, readSettings } from '../client/settings.ts'
+import { DEFAULT_INSTANCE, LOCAL, readSettings } from '../client/settings.ts'
 import { keepConnections } from '../client/transport.ts'
 import { getWallet } from '../client/wallets.ts'
 import { AppError, type ErrorCode } from '../core/error.ts'
 import { isObject } from '../core/json.ts'
-import { ownId } from './account.ts'
 import type { CommandContext } from './command.ts'
 import { CliError } from './exit.ts'
 import { explain } from './failure.ts'
-import { openSession, type Session } from './session.ts'
+import { openSession, ownId, type Session } from './session.ts'
 
 /** Stream timeout; instances send a heartbeat every ten seconds. */
 export const STREAM_TIMEOUT_MS = 30_000

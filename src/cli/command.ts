@@ -1,13 +1,14 @@
 import type { WireAnswer } from '../api/index.ts'
 import type { Asked, Callable } from '../client/asked.ts'
-import type { Places } from '../client/paths.ts'
+import type { Places } from '../client/settings.ts'
 import type { Budget } from '../client/spending/budget.ts'
 import type { System } from './env.ts'
 import type { ExitName } from './exit.ts'
 import type { Globals } from './globals.ts'
 import type { Io } from './io.ts'
 import type { Column } from './output.ts'
-import { object, type output, type ParamSet } from './params.ts'
+import { Duration, flag, object, type output, type ParamSet } from './params.ts'
+
 import type { Session } from './session.ts'
 
 /** Result of another command, and how to show it. */
@@ -168,4 +169,19 @@ export function commandsIn(file: Readonly<Record<string, unknown>>): readonly Co
 
 function isCommand(value: unknown): value is Command {
   return typeof value === 'object' && value !== null && 'run' in value && 'examples' in value
+}
+
+const INTERVAL_MS = 2_000
+const INTERVAL_MS_MIN = 200
+
+export const watchOptions = {
+  watch: flag({ description: 'repeat until ctrl-c' }),
+  interval: Duration.optional().meta({ description: 'interval of --watch (default: 2s)', value: 'duration' }),
+}
+
+/** Interval in milliseconds; undefined without `--watch`. */
+export function intervalOf(command: Command, options: Readonly<Record<string, unknown>>): number | undefined {
+  // A command may have a `--watch` flag of its own, with another meaning.
+  if (command.options.shape.watch !== watchOptions.watch || options.watch !== true) return undefined
+  return typeof options.interval === 'number' ? Math.max(options.interval, INTERVAL_MS_MIN) : INTERVAL_MS
 }

@@ -1,5 +1,5 @@
 import manifest from '../../package.json' with { type: 'json' }
-import type { Env } from '../client/paths.ts'
+import type { Env } from '../client/settings.ts'
 import type { DaemonDoor } from './door.ts'
 import { programOf } from './hints.ts'
 
@@ -24,7 +24,6 @@ export type System = {
   readonly version: string
   /** Git commit of the build, with `+` for local changes; null if unknown. */
   readonly commit: string | null
-  /** Node version. */
   readonly node: string
   readonly platform: string
   readonly tmpDir: string

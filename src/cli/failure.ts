@@ -73,7 +73,6 @@ function isAppError(error: unknown): error is AppError {
   return error instanceof AppError || (error instanceof Error && error.name === 'AppError')
 }
 
-/** An interrupted response. */
 function brokenOff({ failure, message }: TransportError): Failure {
   const exit = failure === 'too_large' ? 'failure' : 'no_daemon'
   const sentence = 'The response of the instance was incomplete.'

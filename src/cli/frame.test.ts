@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest'
 import { runLine } from '../../fixtures/kit/command-line.testkit.ts'
 import { AppError } from '../core/error.ts'
 import { type Command, defineCommand, type Entry, type Group } from './command.ts'
-import { Duration } from './duration.ts'
 import { CliError } from './exit.ts'
 import { printRows } from './output.ts'
 import * as z from './params.ts'
+import { Duration } from './params.ts'
 
 type Fruit = { id: string; name: string; price: bigint; taste: { sweet: boolean } }
 

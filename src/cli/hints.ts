@@ -1,4 +1,4 @@
-import type { Env } from '../client/paths.ts'
+import type { Env } from '../client/settings.ts'
 import { cyan, dim, shellWord } from '../text/text.ts'
 import { type GlobalOption, globalOptions, takesValue } from './globals.ts'
 

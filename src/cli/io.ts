@@ -1,4 +1,4 @@
-import { shortPath } from '../client/paths.ts'
+import { shortPath } from '../client/settings.ts'
 import { clip, inAscii, jsonText, type PaletteName, printable, unbroken, withoutMarks } from '../text/text.ts'
 import { type TimeStyle, withShortTimes } from '../text/time.ts'
 import type { System } from './env.ts'

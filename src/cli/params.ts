@@ -1,3 +1,5 @@
+import { isKeyOf } from '../core/record.ts'
+
 // Parameters of the command line. Has only the needed part of zod's API, because zod itself takes long to load.
 //
 //     import * as z from '../../src/cli/params.ts'
@@ -5,7 +7,6 @@
 
 /** Help and completion of a parameter. */
 export type Meta = {
-  /** Short flag. */
   readonly short?: string
   /** Placeholder in the help text. */
   readonly value?: string
@@ -34,7 +35,6 @@ type Check = (value: unknown) => string | undefined
 /** Declaration of a parameter. */
 type Facts = {
   readonly kind: Kind
-  /** Parses a value. */
   readonly read: (given: unknown) => Outcome<unknown>
   readonly checks: readonly Check[]
   readonly optional: boolean
@@ -100,7 +100,6 @@ type OptionalNames<S> = { [K in keyof S]: undefined extends ValueOf<S[K]> ? K : 
 type Values<S> = { [K in Exclude<keyof S, OptionalNames<S>>]: ValueOf<S[K]> } & {
   [K in OptionalNames<S>]?: ValueOf<S[K]>
 }
-/** Parsed type. */
 export type output<W> = W extends ParamSet<infer S> ? { [K in keyof Values<S>]: Values<S>[K] } : ValueOf<W>
 
 /** Positionals or flags by name. */
@@ -269,3 +268,34 @@ function dataOf<T>(outcome: Outcome<T>): T {
   const [issue] = outcome.error.issues
   throw new RangeError([issue?.path.join('.'), issue?.message].filter(Boolean).join(' '))
 }
+
+const UNIT_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
+const unitMs = (unit = '') => (isKeyOf(UNIT_MS, unit) ? UNIT_MS[unit] : 0)
+const PART = /(\d+(?:\.\d+)?)(ms|s|m|h|d)/g
+const WHOLE = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/
+
+/**
+ * Parses a duration: `250ms`, `30s`, `1h30m`, `2d`; a bare number means seconds.
+ * @returns milliseconds, or undefined if invalid
+ */
+export function parseDuration(text: string): number | undefined {
+  if (/^\d+(\.\d+)?$/.test(text)) return Math.round(Number(text) * UNIT_MS.s)
+  if (!WHOLE.test(text)) return undefined
+  const parts = [...text.matchAll(PART)]
+  return Math.round(parts.reduce((sum, part) => sum + Number(part[1]) * unitMs(part[2]), 0))
+}
+
+/** Formats milliseconds as a user types them: 5,400,000 as `1h30m`. */
+function durationText(ms: number): string {
+  const parts: string[] = []
+  let left = ms
+  for (const [unit, size] of Object.entries(UNIT_MS).toReversed()) {
+    const count = Math.floor(left / size)
+    left -= count * size
+    if (count > 0) parts.push(`${count}${unit}`)
+  }
+  return parts.join('') || '0s'
+}
+
+/** Type of a duration flag: users type `30s` or `1h30m`, the program gets milliseconds. */
+export const Duration = codec(parseDuration, 'must be a duration such as 30s or 1h30m', durationText)

@@ -1,7 +1,6 @@
 import { isIP } from 'node:net'
 import { isDeepStrictEqual } from 'node:util'
-import type { Places } from '../client/paths.ts'
-import { readSettings } from '../client/settings.ts'
+import { type Places, readSettings } from '../client/settings.ts'
 import { readAlarmTarget, readQuietHours, splitAlarmTargets } from '../core/alarm-target.ts'
 import { httpUrl } from '../core/loopback.ts'
 import { compact } from '../core/record.ts'

@@ -4,8 +4,8 @@ import { AppError } from '../core/error.ts'
 import { isObject, parseJson } from '../core/json.ts'
 import { endpoints } from './endpoints.ts'
 import { readText, removeFile, writeJson } from './files.ts'
-import type { Places } from './paths.ts'
 import { isSameProcess, type ProcessName, processStartedMs, processWork } from './process.ts'
+import type { Places } from './settings.ts'
 import { createTransport } from './transport.ts'
 
 const PROBE_TIMEOUT_MS = 2_000

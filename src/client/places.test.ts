@@ -6,11 +6,10 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { findDaemon, findLiveDaemon, register, unregister } from './discover.ts'
 import { writeJson } from './files.ts'
 import { originOf } from './origin.ts'
-import { placesOf, shortPath } from './paths.ts'
 import { isSameProcess, processStartedMs } from './process.ts'
 import { addRemote, getRemote, listRemotes, removeRemote } from './remotes.ts'
 import { adminKeyOf, apiKeyOf, dropSecrets, jobTokenOf, keepAdminKey, keepApiKey, keepJobToken } from './secrets.ts'
-import { changeSettings, readSettings } from './settings.ts'
+import { changeSettings, placesOf, readSettings, shortPath } from './settings.ts'
 
 let dir: string
 

@@ -7,8 +7,7 @@ import { didYouMean } from '../text/text.ts'
 import type { Shaped } from './check.ts'
 import { readJson, shaped, writeJson } from './files.ts'
 import { originOf } from './origin.ts'
-import type { Places } from './paths.ts'
-import { LOCAL } from './settings.ts'
+import { LOCAL, type Places } from './settings.ts'
 
 const REMOTES_MAX = 100
 const REMOTE_NAME = /^[a-z0-9][a-z0-9._-]{0,31}$/

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { AppError } from '../core/error.ts'
 import { readJson, readText, shaped, writeJson } from './files.ts'
-import type { Places } from './paths.ts'
+import type { Places } from './settings.ts'
 
 /** Maximum number of saved tokens of anonymous purchases; the oldest are dropped. */
 const JOB_TOKENS_MAX = 2_000

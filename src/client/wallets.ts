@@ -5,8 +5,7 @@ import { ADDRESS_SHAPE, BYTES32_SHAPE, checksumAddress, type Hex, toBytes32, toW
 import { didYouMean } from '../text/text.ts'
 import type { Shaped } from './check.ts'
 import { damaged, readJson, removeFile, shaped, writeJson } from './files.ts'
-import type { Places } from './paths.ts'
-import { changeSettings, readSettings } from './settings.ts'
+import { changeSettings, type Places, readSettings } from './settings.ts'
 
 type Config = Pick<Places, 'config'>
 

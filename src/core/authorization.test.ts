@@ -12,8 +12,7 @@ import {
   networks,
   splitSignature,
 } from './authorization.ts'
-import type { Hex } from './hex.ts'
-import { toWallet } from './hex.ts'
+import { type Hex, toWallet } from './hex.ts'
 
 const hex = (bytes: Uint8Array): Hex => `0x${bytesToHex(bytes)}`
 

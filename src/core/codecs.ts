@@ -16,6 +16,14 @@ export function namedObject<T extends z.core.$ZodLooseShape>(id: string, shape: 
   return z.strictObject(shape).meta({ id })
 }
 
+/** ISO 8601 UTC with milliseconds ⇄ epoch milliseconds (decisions §1). */
+export const Time = z
+  .codec(z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/), z.int(), {
+    decode: (text) => Date.parse(text),
+    encode: (ms) => new Date(ms).toISOString(),
+  })
+  .meta({ id: 'Time', description: 'ISO 8601 UTC with milliseconds', format: 'date-time' })
+
 const isUsdc = z.custom<Usdc>((value) => typeof value === 'bigint')
 
 /** Wire form `"$0.525"` ⇄ micro-USDC. */

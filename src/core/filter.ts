@@ -16,7 +16,6 @@ export type ListField =
   | { readonly kind: 'flag'; readonly word?: string }
   | { readonly kind: 'text' | 'money' | 'count' | 'age' }
 
-/** Fields by name. */
 export type ListFields = Readonly<Record<string, ListField>>
 
 /** A field's value: text, micro-USDC or a count (bigint), epoch milliseconds, or a boolean; null if none. */

@@ -1,4 +1,3 @@
-/** A JSON value. */
 export type Json = string | number | boolean | null | Json[] | { [member: string]: Json }
 
 export type AnyObject = { readonly [member: string]: unknown }

@@ -10,13 +10,12 @@ import {
   registeredDaemon,
   type StartRegistration,
 } from '../client/discover.ts'
-import type { Places } from '../client/paths.ts'
 import { processStartedMs } from '../client/process.ts'
+import type { Places } from '../client/settings.ts'
 import { errnoOf } from '../core/error.ts'
 import { makeFolder } from '../core/folder.ts'
 import { keysOf } from '../core/record.ts'
-import type { ReportStart } from '../model/start.ts'
-import { startSteps } from '../model/start.ts'
+import { type ReportStart, startSteps } from '../model/start.ts'
 import type { Launch } from './launch.ts'
 
 /** Commands hold the lock briefly, but a busy machine may be slow. */

@@ -83,7 +83,6 @@ type ChainParams = Chain & {
   readonly signer?: string | undefined
 }
 
-/** File options. */
 export const chainFiles = ['anvil', 'payToKeyFile', 'gasKeyFile'] as const satisfies readonly (keyof Chain)[]
 
 /** Options that are refused with a sandbox, since a sandbox has no chain. */

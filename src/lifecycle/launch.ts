@@ -1,12 +1,12 @@
 import { join, resolve } from 'node:path'
 import type { CommandContext } from '../cli/command.ts'
-import { parseDuration } from '../cli/duration.ts'
 import { usage } from '../cli/exit.ts'
 import * as z from '../cli/params.ts'
+import { parseDuration } from '../cli/params.ts'
 import { DEFAULT_PORT, publicOptions } from '../cli/public.ts'
 import { registeredDaemon } from '../client/discover.ts'
 import { readJson, writeJson } from '../client/files.ts'
-import type { Places } from '../client/paths.ts'
+import type { Places } from '../client/settings.ts'
 import { splitAlarmTargets } from '../core/alarm-target.ts'
 import { isAddress, toWallet } from '../core/hex.ts'
 import { formatAmount, parseAmount } from '../core/money.ts'
@@ -27,7 +27,6 @@ export const Payees = z.string().refine(
   (text) => fault(text) ?? 'cannot be read',
 )
 
-/** Parsed shares. */
 export function payeesOf(text: string): Payee[] {
   return text.split(',').map((part) => {
     const [, to = '', percent = '', decimals = ''] = SHARE.exec(part) ?? []
@@ -52,7 +51,6 @@ function fault(text: string): string | undefined {
 export const DEMO = 'demo'
 /** The seed that has only the first-party listings. The demo seed has these listings, too. */
 export const HOUSE = 'house'
-/** Empty seed. */
 export const NO_SEED = 'none'
 const MAX_URL_CHARS = 2_048
 const TICK_MS_MIN = 100

@@ -4,8 +4,7 @@ import type { CommandContext } from '../cli/command.ts'
 import { CliError, usage } from '../cli/exit.ts'
 import type { Io } from '../cli/io.ts'
 import { findDaemon, isLive } from '../client/discover.ts'
-import type { Places } from '../client/paths.ts'
-import { LOCAL, readSettings } from '../client/settings.ts'
+import { LOCAL, type Places, readSettings } from '../client/settings.ts'
 
 type Context = Pick<CommandContext<unknown, unknown>, 'places' | 'io' | 'globals' | 'system'>
 

@@ -1,21 +1,21 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import type { Writable } from 'node:stream'
 import type { CommandContext } from '../cli/command.ts'
 import type { RunningDaemon } from '../cli/door.ts'
-import { parseDuration } from '../cli/duration.ts'
-import { CliError, exits } from '../cli/exit.ts'
+import { CliError, exits, usage } from '../cli/exit.ts'
+import { parseDuration } from '../cli/params.ts'
 import { publicConfig, withoutDaemonSettings } from '../cli/public.ts'
 import { type DaemonRegistration, register, unregister } from '../client/discover.ts'
 import { writePrivate } from '../client/files.ts'
 import { dropInstance } from '../client/secrets.ts'
 import { makeFolder } from '../core/folder.ts'
 import { compact } from '../core/record.ts'
+import { EngineConfig } from '../model/engines/config.ts'
 import type { Config } from '../model/start.ts'
 import { beginStart, type StartUnderWay } from './begin.ts'
 import type { OwnCertificate } from './certificate.ts'
 import { chainConfig } from './chain-options.ts'
-import { readEngines } from './engines-file.ts'
 import {
   DEMO,
   facilitatorConfig,
@@ -212,4 +212,30 @@ async function stopInTime({ system }: Context, daemon: RunningDaemon): Promise<v
   const done = await Promise.race([stopped, late])
   inTime.abort()
   if (!done) throw new CliError('failure', `The daemon did not stop within ${STOP_MS / 1_000} s.`)
+}
+
+/**
+ * Reads the engines file, which may contain keys. Called before anything is started or stopped.
+ * @returns undefined if no file is set.
+ * @throws CliError usage that names the faulty member
+ */
+export function readEngines({ engines }: Pick<Launch, 'engines'>): EngineConfig | undefined {
+  if (engines === undefined) return undefined
+  const path = resolve(engines)
+  const parsed = EngineConfig.safeParse(jsonIn(path))
+  if (parsed.success) return parsed.data
+  const [issue] = parsed.error.issues
+  throw new CliError('usage', `${path}: ${issue?.path.join('.') || 'the file'}: ${issue?.message ?? 'is not valid'}`, {
+    facts: ['nothing was started'],
+    next: ['fix the file, or omit --engines: services that need an engine are then not offered'],
+  })
+}
+
+function jsonIn(path: string): unknown {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'))
+  } catch (error) {
+    if (error instanceof SyntaxError) throw usage(`${path} is not JSON.`)
+    throw usage(`${path} cannot be read.`)
+  }
 }

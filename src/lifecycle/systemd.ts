@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { CommandContext } from '../cli/command.ts'
-import { DEFAULT_INSTANCE } from '../client/paths.ts'
+import { DEFAULT_INSTANCE } from '../client/settings.ts'
 import { type Launch, launchWords } from './launch.ts'
 import { STOP_MS } from './run.ts'
 

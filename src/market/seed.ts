@@ -1,16 +1,30 @@
 import type { System } from '../cli/env.ts'
 import { OF_DEMO } from '../cli/wallet/persona.ts'
-import type { Places } from '../client/paths.ts'
 import { keepApiKey } from '../client/secrets.ts'
+import type { Places } from '../client/settings.ts'
 import { createWallet, getWallet, walletNames } from '../client/wallets.ts'
 import { parseAmount } from '../core/money.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../core/time.ts'
 import type { HistoryOutcome, PastMarket } from '../model/start.ts'
-import { attach, buy, consented, type DemoSale, hand, negotiate, type Play, report, say } from './acts.ts'
+import {
+  attach,
+  bidOn,
+  buy,
+  consented,
+  type DemoSale,
+  hand,
+  negotiate,
+  openStock,
+  type Play,
+  planWeeks,
+  postRequest,
+  report,
+  type Stock,
+  say,
+} from './acts.ts'
 import { createAgenda, diceOf } from './agenda.ts'
 import { openCast, roleNames, roles } from './cast.ts'
 import { demoKey, openSink, type Person, personAt, type Stage } from './hand.ts'
-import { bidOn, openStock, planWeeks, postRequest, type Stock } from './weeks.ts'
 
 export const DEMO_MS = 98 * DAY_MS
 /** Ordinary trade ends this long before the end of the history; special situations follow. */

@@ -1,17 +1,15 @@
 import type { CommandContext } from '../cli/command.ts'
-import { parseDuration } from '../cli/duration.ts'
 import { CliError, usage } from '../cli/exit.ts'
 import type { Io } from '../cli/io.ts'
-import { codec } from '../cli/params.ts'
+import { codec, parseDuration } from '../cli/params.ts'
 import { TransportError } from '../client/transport.ts'
 import { AppError } from '../core/error.ts'
 import { MINUTE_MS } from '../core/time.ts'
 import { dim, red } from '../text/text.ts'
-import { buyers, buyOfHouse, deal, negotiate, type Play } from './acts.ts'
+import { buyers, buyOfHouse, deal, negotiate, type Play, requestWork } from './acts.ts'
 import { type Agenda, createAgenda, type Dice, diceOf } from './agenda.ts'
 import { type Opened, topUp, type Ware } from './cast.ts'
 import { castAt, withFolder } from './stage.ts'
-import { requestWork } from './weeks.ts'
 
 /** Delays of scheduled steps are divided by this, so that hours pass in minutes. */
 const SPEED = 60

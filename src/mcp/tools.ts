@@ -8,7 +8,6 @@ import { isObject } from '../core/json.ts'
 import { formatPrice } from '../core/money.ts'
 import { didYouMean, kebab } from '../text/text.ts'
 
-/** Selection of tools. */
 type ToolChoice = {
   /** Also operator tools. */
   readonly admin: boolean

@@ -1,8 +1,7 @@
 import type { WireAnswer } from '../api/index.ts'
 import { count as grouped } from '../text/text.ts'
 import { timeOrDay } from '../text/time.ts'
-import { accent, bad, count, dim, good, id, name, state, type Toned, time, word } from './columns.ts'
-import type { Noun } from './noun.ts'
+import { accent, bad, count, dim, good, id, type Noun, name, state, type Toned, time, word } from './noun.ts'
 
 export type Delivery = WireAnswer<'listDeliveries'>['deliveries'][number]
 

@@ -9,6 +9,7 @@ import {
   good,
   id,
   money,
+  type Noun,
   name,
   state,
   statesOf,
@@ -16,8 +17,7 @@ import {
   time,
   warn,
   word,
-} from './columns.ts'
-import type { Noun } from './noun.ts'
+} from './noun.ts'
 import { partyOf } from './people.ts'
 
 type Listed = WireAnswer<'listAllJobs'>['jobs'][number]

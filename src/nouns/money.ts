@@ -4,6 +4,7 @@ import { ownOf } from '../core/record.ts'
 import { heldWords } from '../model/ledger.ts'
 import { BLOCKED_WORD, payoutWords } from '../model/state-words.ts'
 import { shortAddress } from '../text/text.ts'
+import { jobStateOf, movesBy } from './jobs.ts'
 import {
   accent,
   bad,
@@ -12,7 +13,10 @@ import {
   id,
   type More,
   money,
+  type Noun,
+  type NounFact,
   name,
+  nextColumn,
   state,
   statesOf,
   type Toned,
@@ -20,9 +24,7 @@ import {
   time,
   warn,
   word,
-} from './columns.ts'
-import { jobStateOf, movesBy } from './jobs.ts'
-import { type Noun, type NounFact, nextColumn } from './noun.ts'
+} from './noun.ts'
 import { partyOf } from './people.ts'
 import { dollars } from './postings.ts'
 

@@ -2,8 +2,7 @@ import type { WireAnswer } from '../api/index.ts'
 import { isAddress } from '../core/hex.ts'
 import { SUSPENDED_WORD, tierWords } from '../model/state-words.ts'
 import { shortAddress } from '../text/text.ts'
-import { age, bad, dim, good, id, money, name, statesOf, time, word } from './columns.ts'
-import type { Noun } from './noun.ts'
+import { age, bad, dim, good, id, money, type Noun, name, statesOf, time, word } from './noun.ts'
 
 /** Display name: the name, else the id, else a shortened wallet. */
 export function partyOf(name?: string | null, id?: string | null): string {

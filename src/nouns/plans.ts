@@ -1,6 +1,5 @@
 import type { WireAnswer } from '../api/index.ts'
-import { age, count, dim, good, id, money, name, word } from './columns.ts'
-import type { Noun } from './noun.ts'
+import { age, count, dim, good, id, money, type Noun, name, word } from './noun.ts'
 
 export type Plan = WireAnswer<'getPlan'>
 

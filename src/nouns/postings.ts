@@ -1,6 +1,20 @@
 import type { WireAnswer } from '../api/index.ts'
-import { accent, age, count, dim, good, id, money, name, state, type Toned, time, word } from './columns.ts'
-import { type Noun, nextColumn } from './noun.ts'
+import {
+  accent,
+  age,
+  count,
+  dim,
+  good,
+  id,
+  money,
+  type Noun,
+  name,
+  nextColumn,
+  state,
+  type Toned,
+  time,
+  word,
+} from './noun.ts'
 
 /** A request. Only operator lists have the poster's name. */
 export type Posting = WireAnswer<'getPosting'> & { readonly poster_name?: string }

@@ -1,7 +1,6 @@
 import type { WireAnswer } from '../api/index.ts'
 import { byteSize } from '../text/text.ts'
-import { age, count, dim, good, id, money, name, state, type Toned, word } from './columns.ts'
-import type { Noun } from './noun.ts'
+import { age, count, dim, good, id, money, type Noun, name, state, type Toned, word } from './noun.ts'
 
 export type Product = WireAnswer<'getProduct'>
 

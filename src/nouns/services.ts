@@ -1,6 +1,5 @@
 import type { WireAnswer } from '../api/index.ts'
-import { dim, good, id, money, name, type Toned, warn, word } from './columns.ts'
-import type { Noun } from './noun.ts'
+import { dim, good, id, money, type Noun, name, type Toned, warn, word } from './noun.ts'
 
 export type CatalogListing = WireAnswer<'getCatalog'>['services'][number]
 

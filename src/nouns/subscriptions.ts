@@ -1,8 +1,22 @@
 import type { WireAnswer } from '../api/index.ts'
 import { ENDING_WORD, subscriptionWords } from '../model/state-words.ts'
 import { shortAddress } from '../text/text.ts'
-import { age, count, dim, good, id, money, name, state, statesOf, time, warn, word } from './columns.ts'
-import { type Noun, nextColumn } from './noun.ts'
+import {
+  age,
+  count,
+  dim,
+  good,
+  id,
+  money,
+  type Noun,
+  name,
+  nextColumn,
+  state,
+  statesOf,
+  time,
+  warn,
+  word,
+} from './noun.ts'
 import { rate } from './plans.ts'
 
 /** A subscription. Only operator lists have the names of subscriber and provider. */

@@ -1,7 +1,22 @@
 import type { WireAnswer } from '../api/index.ts'
 import { threadWords } from '../model/state-words.ts'
-import { accent, age, bad, count, dim, good, id, money, name, state, statesOf, time, warn, word } from './columns.ts'
-import type { Noun } from './noun.ts'
+import {
+  accent,
+  age,
+  bad,
+  count,
+  dim,
+  good,
+  id,
+  money,
+  type Noun,
+  name,
+  state,
+  statesOf,
+  time,
+  warn,
+  word,
+} from './noun.ts'
 import { partyOf } from './people.ts'
 
 /** A conversation. Only the operator's list has the parties' names and the subject. */

@@ -1,8 +1,7 @@
 import type { WireAnswer } from '../api/index.ts'
 import { attemptWords } from '../model/state-words.ts'
 import { shortSpan } from '../text/text.ts'
-import { age, bad, dim, good, id, name, state, statesOf, type Toned, time, warn, word } from './columns.ts'
-import type { Noun } from './noun.ts'
+import { age, bad, dim, good, id, type Noun, name, state, statesOf, type Toned, time, warn, word } from './noun.ts'
 
 export type VerificationAttempt = WireAnswer<'listVerifications'>['attempts'][number]
 
@@ -26,7 +25,6 @@ export function isUnderWay({ status }: VerificationAttempt): boolean {
 
 const tiers = { unverified: 'none', email_verified: 'e-mail', identity_verified: 'identity' } as const
 
-/** Requested tier. */
 function tierOf(attempt: VerificationAttempt): Toned | undefined {
   const tier = attempt.verification_tier && tiers[attempt.verification_tier]
   return tier && (isUnderWay(attempt) ? `${tier} → ${tiers.identity_verified}` : dim(tier))

@@ -1,9 +1,15 @@
 import { findListing } from '../cli/nouns/services/services.ts'
 import { openSession } from '../cli/session.ts'
-import type { CheckedShop, ShopHost } from './checked-shop.ts'
+import {
+  type CheckedShop,
+  type ListingPlan,
+  ownListings,
+  planListing,
+  type ShopHost,
+  type WrittenListing,
+} from './checked-shop.ts'
 import type { ShopFacts } from './notices.ts'
 import { isTestMoney, modesOf, type SellerStanding, standingOf } from './shop.ts'
-import { type ListingPlan, ownListings, planListing, type WrittenListing } from './written-listing.ts'
 
 /** Describes the steps of a start without doing them. Sends only read requests. */
 export async function* rehearse(context: ShopHost, shop: CheckedShop): AsyncGenerator<ShopFacts> {

@@ -2,10 +2,17 @@ import { statSync } from 'node:fs'
 import { CliError } from '../cli/exit.ts'
 import { AppError } from '../core/error.ts'
 import { SECOND_MS } from '../core/time.ts'
-import type { CheckedShop, ShopHost } from './checked-shop.ts'
+import {
+  type CheckedShop,
+  carryOut,
+  type Offered,
+  ownListings,
+  planListing,
+  readListing,
+  type ShopHost,
+} from './checked-shop.ts'
 import type { ProviderLine } from './follow.ts'
 import type { ShopFacts } from './notices.ts'
-import { carryOut, type Offered, ownListings, planListing, readListing } from './written-listing.ts'
 
 const LOOK_EVERY_MS = 250
 

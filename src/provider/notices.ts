@@ -16,7 +16,6 @@ type Listed = {
   readonly service_id: string
   readonly name: string
   readonly change: 'created' | 'changed' | 'unchanged'
-  /** Changed fields. */
   readonly changed: readonly string[]
   /** The price that a buyer pays; null if it is negotiated. */
   readonly price: string | null

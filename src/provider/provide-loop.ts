@@ -1,12 +1,20 @@
-import { ownId } from '../cli/account.ts'
 import { CliError } from '../cli/exit.ts'
 import type { FetchedJob } from '../cli/nouns/jobs/jobs.ts'
 import { findListing } from '../cli/nouns/services/services.ts'
-import { openSession, type Session } from '../cli/session.ts'
+import { openSession, ownId, type Session } from '../cli/session.ts'
 import { isId } from '../client/wire-id.ts'
 import { AppError } from '../core/error.ts'
 import { green, yellow } from '../text/text.ts'
-import { type CheckedShop, checkShop, type ShopHost } from './checked-shop.ts'
+import {
+  type CheckedShop,
+  carryOut,
+  checkShop,
+  type ListingPlan,
+  type Offered,
+  ownListings,
+  planListing,
+  type ShopHost,
+} from './checked-shop.ts'
 import { rehearse } from './dry-run.ts'
 import { openLine, type ProviderLine, readPage } from './follow.ts'
 import { createGate, followEdits, listedFacts, type WorkGate } from './follow-edits.ts'
@@ -14,7 +22,6 @@ import type { ProviderNotice, ShopFacts } from './notices.ts'
 import { buyOnce, NoPractice, type Practice } from './self-test.ts'
 import { becomeSeller, modesOf } from './shop.ts'
 import { doJob, type Trade, type WorkerNotice } from './worker.ts'
-import { carryOut, type ListingPlan, type Offered, ownListings, planListing } from './written-listing.ts'
 
 /** A queue into which several sources put notices. */
 type Queue<T> = AsyncIterable<T> & {

@@ -16,7 +16,6 @@ export type ProviderProgram = {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly stdin: string
   readonly maxStdoutBytes: number
-  /** Time limit. */
   readonly timeoutMs?: number | undefined
   /** Ends the program. */
   readonly signal?: AbortSignal

@@ -1,9 +1,19 @@
 import { useEffect, useState } from 'react'
 import type { Link, LinkClock, Outcome, Problem } from '../client/link.ts'
 import { count } from '../text/text.ts'
-import { bad, dim, good, grounded, type Line, type Piece, strong, warn } from './parts/line.ts'
+import {
+  bad,
+  dim,
+  good,
+  grounded,
+  type Line,
+  type Piece,
+  type ScreenColumn,
+  strong,
+  tableLines,
+  warn,
+} from './parts/line.ts'
 import { shownMoney } from './parts/river.ts'
-import { type ScreenColumn, tableLines } from './parts/table.ts'
 import { ask, SLOW_EVERY_MS } from './shell/queries.ts'
 import { type Fetch, type Query, unasked } from './shell/query.ts'
 import type { Host } from './shell/screen.ts'

@@ -5,12 +5,23 @@ import { compact, tableOf } from '../core/record.ts'
 import { microOf } from '../text/columns.ts'
 import { count, widthOf, wrap } from '../text/text.ts'
 import { clockTime } from '../text/time.ts'
+import { listFace } from './list/nouns.ts'
 import { localRows } from './list/rows.ts'
-import { listFace } from './list/screen.ts'
 import { bar, spark } from './parts/charts.ts'
-import { accent, bad, dim, good, type Line, lineWidth, type Piece, rule, strong, warn } from './parts/line.ts'
+import {
+  accent,
+  bad,
+  dim,
+  good,
+  type Line,
+  lineWidth,
+  type Piece,
+  rule,
+  type ScreenColumn,
+  strong,
+  warn,
+} from './parts/line.ts'
 import { shownMoney } from './parts/river.ts'
-import type { ScreenColumn } from './parts/table.ts'
 import { refuse } from './shell/ask.ts'
 import { beginLine } from './shell/commands.ts'
 import type { Door } from './shell/health.ts'

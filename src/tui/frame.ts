@@ -3,7 +3,7 @@ import { clockTime } from '../text/time.ts'
 import { listsPlaces } from './elsewhere.ts'
 import { headerLine, hintLine, stateWords, tabLine } from './header.ts'
 import { briefNeed } from './overview/inbox.ts'
-import { writtenLine } from './parts/edit.ts'
+import { writtenLine } from './parts/keys.ts'
 import {
   accent,
   bad,

@@ -1,7 +1,6 @@
 import type { Outcome } from '../client/link.ts'
 import { listsPlaces } from './elsewhere.ts'
-import { atEnd, edited, inserted, type Written } from './parts/edit.ts'
-import type { Key } from './parts/keys.ts'
+import { atEnd, edited, inserted, type Key, type Written } from './parts/keys.ts'
 import { type Card, cardTitle, fetchCard } from './people/card.ts'
 import { fetchNamed } from './people/named.ts'
 import {

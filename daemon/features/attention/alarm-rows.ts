@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { attentionKinds } from '../../../src/model/words.ts'
 import { defineCollection, stored } from '../../store/port.ts'
 
-/** A problem that a target was told of. */
 const ToldItem = z.strictObject({
   id: z.string(),
   kind: z.enum(attentionKinds),

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto'
 import { type AlarmTarget, isQuietAt, readAlarmTarget } from '../../../src/core/alarm-target.ts'
 import { HOUR_MS, MINUTE_MS } from '../../../src/core/time.ts'
-import type { Context } from '../../kernel/context.ts'
+import { type Context, defineResource } from '../../kernel/context.ts'
 import { installation } from '../../kernel/identity.ts'
-import { defineResource } from '../../kernel/resource.ts'
 import type { Ticker } from '../../ports/clock.ts'
 import { commit } from '../../store/draw.ts'
 import { everyRow } from '../../store/each-page.ts'
@@ -33,7 +32,6 @@ export type Alarms = {
   readonly start: (ticker: Ticker) => void
   /** Tells each target what changed since its last message. */
   readonly turn: () => Promise<void>
-  /** Sends a test message to every target. */
   readonly test: () => Promise<readonly TestResult[]>
 }
 

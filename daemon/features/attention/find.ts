@@ -24,7 +24,6 @@ import { endpointOf } from '../webhooks/queue.ts'
 import { type DeliveryRow, deliveries } from '../webhooks/rows.ts'
 
 export type Item = Omit<z.output<typeof AttentionItem>, 'kind'>
-/** The listed items of one kind, with the count of all items of that kind. */
 export type FoundItems = { readonly kind: AttentionKind; readonly items: readonly Item[]; readonly count: number }
 type Reading = { readonly ctx: Context; readonly t: ReadTx; readonly now: number }
 

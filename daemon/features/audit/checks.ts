@@ -20,7 +20,6 @@ export type Recount = {
   readonly sums: Map<string, bigint>
   seq: number
   transactions: number
-  /** First missing number. */
   firstGap: string | undefined
   /** Revenue: listing fees (referral shares included), and sale prices minus the providers' part. */
   fees: bigint

@@ -8,8 +8,7 @@ import { z } from 'zod'
 import { AppError } from '../../../src/core/error.ts'
 import { makeFolder } from '../../../src/core/folder.ts'
 import type { Streamed } from '../../endpoint/handler.ts'
-import type { Context } from '../../kernel/context.ts'
-import { defineResource } from '../../kernel/resource.ts'
+import { type Context, defineResource } from '../../kernel/context.ts'
 import { putSetting, settings } from '../../kernel/rows.ts'
 import { commit } from '../../store/draw.ts'
 import type { BackupReport } from '../../store/lowdb/backup.ts'
@@ -35,7 +34,6 @@ type Parts = {
 
 const LAST_BACKUP = 'last_backup'
 
-/** Stores the business time of a backup. */
 export async function noteBackup(ctx: Parameters<typeof commit>[0], at: number): Promise<void> {
   await commit(ctx, (t) => putSetting(t, LAST_BACKUP, at))
 }

@@ -10,7 +10,7 @@ import { counters } from '../../kernel/rows.ts'
 import { openLowdbStore } from '../../store/lowdb/open.ts'
 import { connectPrimary } from '../../store/postgres/connection.ts'
 import { copyStore } from './copy-store.ts'
-import { openStopped, STORE_FOLDER } from './replace.ts'
+import { openStopped, STORE_FOLDER } from './import-state.ts'
 
 // @deep a hundred thousand rows, and kills
 

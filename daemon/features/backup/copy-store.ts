@@ -12,7 +12,7 @@ import { markDatabase, unmarkDatabase } from '../../store/postgres/opened.ts'
 import { addressOfStore } from '../../store/postgres/refusal.ts'
 import { auditBooks } from '../audit/audit.ts'
 import { withStaged } from './archive.ts'
-import { openStopped, replaceStore, STORE_FOLDER, undoHalfReplaced } from './replace.ts'
+import { openStopped, replaceStore, STORE_FOLDER, undoHalfReplaced } from './import-state.ts'
 
 export type StoreMove = {
   readonly to: 'files' | 'database'

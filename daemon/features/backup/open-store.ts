@@ -11,7 +11,7 @@ import { openLowdbStore } from '../../store/lowdb/open.ts'
 import type { AnyCollection, Store } from '../../store/port.ts'
 import { type OpenedStore, openDatabase, refuseWithoutDatabase } from '../../store/postgres/opened.ts'
 import type { Holder } from '../../store/postgres/spare.ts'
-import { STORE_FOLDER } from './replace.ts'
+import { STORE_FOLDER } from './import-state.ts'
 import { diskFull, isNoSpace } from './storage.ts'
 
 export type StoreParts = {

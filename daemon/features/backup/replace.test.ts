@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { takeLock } from '../../store/lowdb/lock.ts'
-import { clearFolder, replaceStore, undoHalfReplaced } from './replace.ts'
+import { clearFolder, replaceStore, undoHalfReplaced } from './import-state.ts'
 
 /* Files stand for stores here: what is looked at is which of two is whole after each step. */
 

@@ -14,7 +14,7 @@ import { callsTo } from '../../../fixtures/market/marketplace.ts'
 import { registered } from '../../../fixtures/market/people.ts'
 import { frame } from '../../store/lowdb/frame.ts'
 import { FORMAT } from '../../store/migrations.ts'
-import { STORE_FOLDER } from './replace.ts'
+import { STORE_FOLDER } from './import-state.ts'
 
 /* Real daemons with little memory: nobody fills it without paying, and none is too full to start again. */
 // @deep stores are filled until no memory is left

@@ -7,8 +7,8 @@ import { type CheckedRow, rowChecker } from '../../store/lowdb/whole.ts'
 import { FORMAT } from '../../store/migrations.ts'
 import type { AnyCollection, AnyIndex } from '../../store/port.ts'
 import { payments } from '../payments/rows.ts'
-import { isOwn, STATE_FORMAT, StateEnd, StateHeader, StatePart, StateRow, SYMBOLS } from './state-format.ts'
 import { faultAt, linesOf, type StateLine } from './state-lines.ts'
+import { isOwn, STATE_FORMAT, StateEnd, StateHeader, StatePart, StateRow, SYMBOLS } from './state-out.ts'
 
 /** A part of an export. The counts and hashes of the whole export are checked before the part `end` is returned. */
 export type StateItem =

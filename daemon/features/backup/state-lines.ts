@@ -1,5 +1,5 @@
 import { AppError, type ErrorDetail } from '../../../src/core/error.ts'
-import { MAX_HEADER_BYTES, MAX_STATE_LINE_BYTES } from './state-format.ts'
+import { MAX_HEADER_BYTES, MAX_STATE_LINE_BYTES } from './state-out.ts'
 
 const LINE_FEED = 0x0a
 

@@ -6,7 +6,7 @@ import { payFor } from '../../../fixtures/kit/money.ts'
 import { type Marketplace, openMarketplace } from '../../../fixtures/market/marketplace.ts'
 import { createDaemon } from '../../index.ts'
 import { realDisk } from '../../store/disk.ts'
-import { STORE_FOLDER } from './replace.ts'
+import { STORE_FOLDER } from './import-state.ts'
 
 /* What a store lost, and that it takes nothing more, is said wherever somebody looks. */
 

@@ -1,6 +1,6 @@
 import { AppError } from '../../../src/core/error.ts'
 import { compact } from '../../../src/core/record.ts'
-import { defineResource } from '../../kernel/resource.ts'
+import { defineResource } from '../../kernel/context.ts'
 import { DEFAULT_RESERVE_BYTES } from '../../store/lowdb/space.ts'
 import type { OpenedStore } from '../../store/postgres/opened.ts'
 

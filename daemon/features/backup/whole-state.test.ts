@@ -11,7 +11,7 @@ import { type Marked, markEverything } from '../../../fixtures/scenarios/private
 import { openStage, type Stage } from '../../../fixtures/scenarios/stage.ts'
 import { take } from '../../../fixtures/scenarios/steps.ts'
 import { createDaemon, exportData, importData } from '../../index.ts'
-import { STORE_FOLDER } from './replace.ts'
+import { STORE_FOLDER } from './import-state.ts'
 
 // @slow a marketplace with everything in it, and random ones, are moved
 

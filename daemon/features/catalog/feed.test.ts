@@ -8,7 +8,7 @@ import { openMemoryStore } from '../../store/memory/open.testkit.ts'
 import { services } from '../listings/rows.ts'
 import { followChanges } from './feed.ts'
 import { type Catalog, openCatalog } from './search/catalog.ts'
-import type { CatalogDoc } from './search/query.ts'
+import type { CatalogDoc } from './search/select.ts'
 
 const everything = { sort: 'newest', limit: 10, offset: 0 } as const
 

@@ -12,7 +12,7 @@ import { type StandingRow, standings } from '../reputation/rows.ts'
 import { NO_JOBS, standingOf } from '../reputation/score.ts'
 import { ofProvider } from '../reputation/standings.ts'
 import { type Catalog, catalog, openCatalog } from './search/catalog.ts'
-import type { CatalogDoc } from './search/query.ts'
+import type { CatalogDoc } from './search/select.ts'
 
 const REBUILD_PAGE = 500
 /** Number of listings written in a row before yielding to other work. */

@@ -5,11 +5,11 @@ import { MAX_PAGE } from '../../../src/core/limits.ts'
 import { exampleInput } from '../../../src/schema/example.ts'
 import { type ParticipantRow, participants } from '../../kernel/rows.ts'
 import type { ReadTx } from '../../store/port.ts'
-import { encodeListing, listingView } from '../catalog/view.ts'
+import { encodeListing, listingView } from '../catalog/listing-routes.ts'
 import { firstPartyServices } from '../first-party/index.ts'
 import { type ServiceRow, services } from '../listings/rows.ts'
 import { fixedFee, type Handlers } from '../payments/seller.ts'
-import type { TrustAsked } from '../reputation/trust.ts'
+import type { TrustAsked } from '../reputation/routes.ts'
 import { guideMarkdown, guideSteps } from './guide.ts'
 
 /** Maximum listings per response (decisions §7). */

@@ -5,8 +5,7 @@ import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { api } from '../../../src/api/index.ts'
 import type { docsApi } from '../../../src/api/sections/docs.ts'
-import { guards, validatorOf } from '../../endpoint/encode.ts'
-import type { Encoded, FreeHandlers } from '../../endpoint/handler.ts'
+import { type Encoded, type FreeHandlers, guards, validatorOf } from '../../endpoint/handler.ts'
 import { html, page } from '../../endpoint/html.ts'
 
 /** File names of Swagger UI's script and style sheet, which are next to the bundle. */

@@ -1,9 +1,8 @@
 import type { Wallet } from '../../../src/core/hex.ts'
+import { defineResource } from '../../kernel/context.ts'
 import { defineHook } from '../../kernel/hook.ts'
-import { defineResource } from '../../kernel/resource.ts'
 import type { EscrowPort, EscrowResult } from '../../ports/chain/escrow.ts'
-import type { Draw } from '../../store/draw.ts'
-import type { Tx } from '../../store/port.ts'
+import type { Draw, Tx } from '../../store/port.ts'
 
 /** Result of pausing or resuming the contract: the failure, or what `write` returned after success. */
 export type SwitchedContract<T> = Extract<EscrowResult, { ok: false }> | { readonly ok: true; readonly written: T }

@@ -1,16 +1,16 @@
 import type { Wallet } from '../../../src/core/hex.ts'
-import { SECOND_MS } from '../../../src/core/time.ts'
+import { MINUTE_MS, SECOND_MS } from '../../../src/core/time.ts'
 import type { Context } from '../../kernel/context.ts'
 import { putSetting, settings } from '../../kernel/rows.ts'
 import { readPlatform, writePlatform } from '../../kernel/switches.ts'
 import type { EscrowPort, EscrowResult } from '../../ports/chain/escrow.ts'
 import { everyRow } from '../../store/each-page.ts'
-import { type Advancing, isAsWanted, isForeign, seeEnd } from './advance.ts'
+import { writtenRow } from '../../store/port.ts'
+import { type Advancing, advance, isAsWanted, isForeign, putOff, seeEnd } from './advance.ts'
 import type { ContractMirror } from './contract.ts'
 import { CONTRACT, type Contract } from './deal.ts'
 import { differs, isEnded, noteDue, noteSeen } from './observe.ts'
 import { type DealRow, deals } from './rows.ts'
-import { type DealWork, MAX_AT_ONCE, openDealWork, Stopped } from './work.ts'
 
 const SLICE_ROWS = 500
 /** How long a check of the contract waits for actions in progress. */
@@ -224,4 +224,117 @@ async function within(ms: number, promise: Promise<void>): Promise<void> {
   const timer = setTimeout(over.resolve, ms)
   await Promise.race([promise, over.promise])
   clearTimeout(timer)
+}
+
+/** Deals processed concurrently. */
+const MAX_AT_ONCE = 64
+const LONGEST_SLEEP_MS = MINUTE_MS
+
+/** Thrown when the daemon stops. Unfinished actions are repeated at the next start. */
+class Stopped extends Error {
+  override readonly name = 'Stopped'
+}
+
+type DealWork = {
+  /** Starts the actions that are due. */
+  readonly wake: () => void
+  readonly running: ReadonlyMap<string, Promise<void>>
+  /** Resolves at the next change of any deal. */
+  readonly changed: () => Promise<void>
+  readonly close: () => Promise<void>
+}
+
+type Working = Advancing & { readonly warn: (error: unknown, job?: string) => void }
+
+type Round = {
+  readonly parts: Working
+  readonly running: Map<string, Promise<void>>
+  change: PromiseWithResolvers<void>
+  filling: Promise<void> | undefined
+  isStale: boolean
+  isClosed: boolean
+  timer: NodeJS.Timeout | undefined
+}
+
+/** Processes due deals, many of them concurrently. */
+function openDealWork(parts: Working): DealWork {
+  const round: Round = {
+    parts,
+    running: new Map(),
+    change: Promise.withResolvers(),
+    filling: undefined,
+    isStale: false,
+    isClosed: false,
+    timer: undefined,
+  }
+  const unsubscribe = parts.ctx.store.subscribe(({ writes }) => {
+    if (!writes.some((write) => writtenRow(deals, write) !== undefined)) return
+    round.change.resolve()
+    round.change = Promise.withResolvers()
+    wake(round)
+  })
+  return {
+    wake: () => wake(round),
+    running: round.running,
+    changed: () => round.change.promise,
+    async close() {
+      round.isClosed = true
+      clearTimeout(round.timer)
+      unsubscribe()
+      round.change.resolve()
+      await Promise.allSettled([...round.running.values(), round.filling])
+    },
+  }
+}
+
+function wake(round: Round): void {
+  round.isStale = true
+  if (round.isClosed || round.filling !== undefined) return
+  round.filling = fill(round)
+    .catch((error: unknown) => {
+      round.parts.warn(error)
+      sleep(round, LONGEST_SLEEP_MS)
+    })
+    .finally(() => {
+      round.filling = undefined
+      if (round.isStale) wake(round)
+    })
+}
+
+async function fill(round: Round): Promise<void> {
+  const { parts, running } = round
+  const { store, clock } = parts.ctx
+  round.isStale = false
+  const { rows } = await store.table(deals).page('due', [], { limit: MAX_AT_ONCE + running.size })
+  for (const { id, next_attempt_at: at } of rows) {
+    if (round.isClosed || running.size >= MAX_AT_ONCE) return
+    if (running.has(id)) continue
+    const ms = at - clock.wall()
+    if (ms > 0) {
+      sleep(round, ms)
+      return
+    }
+    const ended = work(parts, id).finally(() => {
+      running.delete(id)
+      wake(round)
+    })
+    running.set(id, ended)
+  }
+}
+
+function sleep(round: Round, ms: number): void {
+  clearTimeout(round.timer)
+  round.timer = setTimeout(() => wake(round), Math.min(ms, LONGEST_SLEEP_MS))
+  round.timer.unref()
+}
+
+async function work({ warn, ...parts }: Working, id: string): Promise<void> {
+  try {
+    await advance(parts, id)
+  } catch (error) {
+    if (error instanceof Stopped) return
+    warn(error, id)
+    const said = error instanceof Error ? error.message : String(error)
+    await putOff(parts, id, { error: said }).catch(warn)
+  }
 }

@@ -1,7 +1,6 @@
 import type { Hex } from '../../../src/core/hex.ts'
 import type { EscrowDeal, EscrowEnd } from '../../ports/chain/escrow.ts'
-import type { Draw } from '../../store/draw.ts'
-import type { Tx } from '../../store/port.ts'
+import type { Draw, Tx } from '../../store/port.ts'
 import { leftContract } from './contract.ts'
 import { anew, dropped } from './deal.ts'
 import { followed } from './next-act.ts'

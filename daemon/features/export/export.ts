@@ -22,8 +22,7 @@ import { saleKinds } from '../../../src/model/ledger.ts'
 import type { FreeHandlers, Streamed } from '../../endpoint/handler.ts'
 import { factTable, type Html, html, page } from '../../endpoint/html.ts'
 import type { Context } from '../../kernel/context.ts'
-import { participantOfWallet } from '../../kernel/participant.ts'
-import { type ParticipantRow, participants } from '../../kernel/rows.ts'
+import { type ParticipantRow, participantOfWallet, participants } from '../../kernel/rows.ts'
 import type { ReadTx } from '../../store/port.ts'
 import { jobs } from '../jobs/rows.ts'
 import { type LedgerRow, ledger } from '../ledger/rows.ts'
@@ -35,7 +34,6 @@ import { exportSources } from './sources.ts'
 export type Exporting = {
   /** null: the operator, who has movements only. */
   readonly who: ParticipantRow | null
-  /** Business time. */
   readonly now: number
   readonly kinds: readonly ExportKind[]
   readonly period?: StatementPeriod

@@ -8,7 +8,7 @@ import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
 import type { Context } from '../../kernel/context.ts'
 import { wrongTokens } from '../../kernel/wrong-tokens.ts'
 import { isTestMoney } from '../../ports/chain/chain.ts'
-import { offsetPage } from '../../store/offset-page.ts'
+import { offsetPage } from '../../store/each-page.ts'
 import { dayOf, rulesOf } from './policy.ts'
 import { facilitatorDays, type SettlementRow, settlements } from './rows.ts'
 

@@ -10,7 +10,7 @@ import { schemas } from '../../engines/schemas.ts'
 import type { Context } from '../../kernel/context.ts'
 import { everyRow } from '../../store/each-page.ts'
 import type { Draft } from '../../store/port.ts'
-import type { DiscoveryFilter } from '../discovery/resources.ts'
+import type { DiscoveryFilter } from '../discovery/routes.ts'
 import type { FacilitatorAsk } from './ask.ts'
 import { facilitatedResources, type ResourceRow } from './rows.ts'
 

@@ -1,8 +1,7 @@
 import type { Hex } from '../../../src/core/hex.ts'
 import type { PaymentFault } from '../../../src/core/payment-fault.ts'
 import { SECOND_MS, unixSeconds } from '../../../src/core/time.ts'
-import { type Context, inBackground } from '../../kernel/context.ts'
-import { defineResource } from '../../kernel/resource.ts'
+import { type Context, defineResource, inBackground } from '../../kernel/context.ts'
 import { shortLived } from '../../kernel/short-lived.ts'
 import { flights, landed } from './flights.ts'
 import { type SettlementRow, settlements } from './rows.ts'
@@ -25,7 +24,6 @@ export type SettleOutcome =
   | { readonly ok: true; readonly transaction: Hex; readonly row: SettlementRow }
   | { readonly ok: false; readonly fault: PaymentFault; readonly transaction?: Hex }
 
-/** The waiting caller. */
 export type Receiver = {
   readonly ctx: Context
   /** Aborted when the receiver disconnects. */

@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { Micro, StoredHex, StoredWallet } from '../../../src/core/codecs.ts'
 import { facilitatedStates } from '../../../src/model/payment.ts'
-import type { AnyCollection } from '../../store/port.ts'
-import { defineCollection, stored } from '../../store/port.ts'
+import { type AnyCollection, defineCollection, stored } from '../../store/port.ts'
 
 /** One authorization settled for another server. Written before it is sent to the chain. */
 export const SettlementRow = z.strictObject({

@@ -11,7 +11,6 @@ const WIDTH = OUTCOMES + STEPS_MS.length
 /** Call counts in a ring of equal intervals. A call costs two increments. */
 export type CallRing = {
   readonly add: (at: number, outcome: CallOutcome, ms: number) => void
-  /** Adds the counts of several calls. */
   readonly merge: (at: number, counts: readonly number[]) => void
   /** Sums the last `count` intervals up to the one that contains `at`. */
   readonly sum: (at: number, count: number) => CallSums

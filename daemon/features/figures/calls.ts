@@ -3,18 +3,16 @@ import { api } from '../../../src/api/index.ts'
 import { CALL_HOURS, type CallOutcome } from '../../../src/api/sections/admin-figures.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/core/time.ts'
 import type { SeriesSpan } from '../../../src/model/words.ts'
-import { defineResource } from '../../kernel/resource.ts'
+import { defineResource } from '../../kernel/context.ts'
 import { type CallRing, type CallSums, callRing, callSum, countsOf } from './buckets.ts'
 
 const MINUTES_KEPT = DAY_MS / MINUTE_MS
 /** Two weeks, so that a week can be compared with the one before, and a day to tell when counting began. */
 export const HOURS_KEPT = (15 * DAY_MS) / HOUR_MS
 
-/** A completed call. */
 export type AnsweredCall = {
   readonly endpoint: string
   readonly status: number
-  /** Error code of a failed call. */
   readonly code: string | null
   readonly ms: number
   readonly requestId: string

@@ -8,7 +8,6 @@ export type Ring<V> = {
 
 type RingOf<V> = {
   readonly intervalMs: number
-  /** Number of intervals. */
   readonly length: number
   readonly none: () => V
   /** May change the sum. */

@@ -1,6 +1,5 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/core/time.ts'
-import type { Context } from '../../kernel/context.ts'
-import { defineResource } from '../../kernel/resource.ts'
+import { type Context, defineResource } from '../../kernel/context.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { eachPage } from '../../store/each-page.ts'
 import { type ReadTx, type Store, type Tx, writtenRow } from '../../store/port.ts'
@@ -225,7 +224,6 @@ async function* entriesBefore(t: ReadTx, seq: number): AsyncGenerator<LedgerRow>
   }
 }
 
-/** Trade in a ring of equal intervals. */
 const tradeRing = (intervalMs: number, length: number) =>
   createRing({ intervalMs, length, none: noTrade, plus: tradeSum })
 

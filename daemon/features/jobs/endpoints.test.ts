@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { chainWith } from '../../../fixtures/kit/faults.ts'
-import type { Answer as Reply } from '../../../fixtures/kit/provider.ts'
-import { checkedBy } from '../../../fixtures/kit/provider.ts'
+import { checkedBy, type Answer as Reply } from '../../../fixtures/kit/provider.ts'
 import { type Escrow, type Listing, openEscrow, PRICE } from '../../../fixtures/market/escrow.ts'
 import { participants } from '../../kernel/rows.ts'
 import { account } from '../ledger/legs.ts'

@@ -2,9 +2,8 @@ import { formatAmount, type Usdc, ZERO } from '../../../src/core/money.ts'
 import type { EventType } from '../../../src/model/event-types.ts'
 import type { JsonObject } from '../../../src/model/service.ts'
 import { emit } from '../../events/event-log.ts'
-import { participantOfWallet } from '../../kernel/participant.ts'
-import type { Draw } from '../../store/draw.ts'
-import type { ReadTx, Tx } from '../../store/port.ts'
+import { participantOfWallet } from '../../kernel/rows.ts'
+import type { Draw, ReadTx, Tx } from '../../store/port.ts'
 import type { ServiceRow } from '../listings/rows.ts'
 import { addMessage } from '../threads/messages.ts'
 import { type MessageRow, type ThreadRow, threads } from '../threads/rows.ts'
@@ -20,7 +19,6 @@ export type JobChange = Partial<Pick<JobRow, keyof KeptDeliverables | 'notes' | 
 export type JobStep = {
   readonly event: JobEvent
   readonly by: JobRole
-  /** Business time. */
   readonly at: number
   /** Text added to the timeline and the conversation. */
   readonly detail?: string

@@ -5,10 +5,8 @@ import type { JsonObject, SaleTerms } from '../../../src/model/service.ts'
 import { hashSecret } from '../../kernel/identity.ts'
 import { nextMembers } from '../../kernel/machine.ts'
 import { largeText } from '../../store/blobs.ts'
-import type { Draw } from '../../store/draw.ts'
-import type { Draft, Tx } from '../../store/port.ts'
-import { legsOf } from '../ledger/legs.ts'
-import type { Split } from '../ledger/split.ts'
+import type { Draft, Draw, Tx } from '../../store/port.ts'
+import { legsOf, type Split } from '../ledger/legs.ts'
 import { deadlineMs, parseEstimate } from '../listings/delivery-estimate.ts'
 import type { ServiceRow } from '../listings/rows.ts'
 import type { PaymentRow } from '../payments/rows.ts'
@@ -34,7 +32,6 @@ export type JobOrder = {
   readonly postingId?: string
   /** The subscription that covers the job, if any. */
   readonly subscriptionId?: string | undefined
-  /** Business time. */
   readonly now: number
 }
 

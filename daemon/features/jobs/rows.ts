@@ -13,8 +13,8 @@ import { KnownJson, KnownJsonObject, serviceTypes } from '../../../src/model/ser
 import { insertParties, moveParties } from '../../kernel/parties.ts'
 import { partiesOf } from '../../kernel/rows.ts'
 import { largeText, type TextOf } from '../../store/blobs.ts'
-import type { AnyCollection } from '../../store/port.ts'
 import {
+  type AnyCollection,
   type Collection,
   type Draft,
   defineCollection,

@@ -6,9 +6,8 @@ import type { Proposal } from '../../../src/model/thread.ts'
 import type { PartyRole } from '../../../src/model/words.ts'
 import { emit } from '../../events/event-log.ts'
 import { transition } from '../../kernel/machine.ts'
-import { participantOfWallet } from '../../kernel/participant.ts'
-import type { Draw } from '../../store/draw.ts'
-import type { Draft, Tx } from '../../store/port.ts'
+import { participantOfWallet } from '../../kernel/rows.ts'
+import type { Draft, Draw, Tx } from '../../store/port.ts'
 import { addMessage, type NewMessage, proposalStatusAt } from '../threads/messages.ts'
 import { insertThread, type ThreadRow } from '../threads/rows.ts'
 import { type NegotiationEvent, threadMachine, threadStatusOf } from './machine.ts'
@@ -53,7 +52,6 @@ export type NegotiationStep = {
   readonly by: PartyRole
   /** Message in the conversation. */
   readonly body: string
-  /** Business time. */
   readonly at: number
 } /** `previous`: the proposal that the new one replaces, if any. */ & (
   | { readonly event: 'propose'; readonly proposal: Proposal; readonly previous: ThreadRow['previous'] | undefined }

@@ -5,13 +5,12 @@ import type { Wallet } from '../../../src/core/hex.ts'
 import { compact, pick } from '../../../src/core/record.ts'
 import { workingJobStatuses } from '../../../src/model/job.ts'
 import type { Context } from '../../kernel/context.ts'
-import { participantNamed } from '../../kernel/participant.ts'
+import { participantNamed } from '../../kernel/rows.ts'
 import { readText } from '../../store/blobs.ts'
 import type { ReadTx } from '../../store/port.ts'
 import { type DealRow, deals } from '../escrow/rows.ts'
 import { deciderOf } from './dispute-decision.ts'
-import type { JobRow } from './rows.ts'
-import { type JobSource, readDeliverables, readInput } from './rows.ts'
+import { type JobRow, type JobSource, readDeliverables, readInput } from './rows.ts'
 
 type JobView = z.output<typeof Job>
 

@@ -5,9 +5,9 @@ import { type DueWork, earliestDue, runDueWork } from '../../crons/due-work.ts'
 import { everyHour } from '../../crons/schedule.ts'
 import type { Context } from '../../kernel/context.ts'
 import { readPlatform } from '../../kernel/switches.ts'
-import { commit, type Draw } from '../../store/draw.ts'
+import { commit } from '../../store/draw.ts'
 import { eachPage } from '../../store/each-page.ts'
-import type { ReadTx, Tx } from '../../store/port.ts'
+import type { Draw, ReadTx, Tx } from '../../store/port.ts'
 import { type AccountRow, accounts } from './rows.ts'
 
 const SLICE_ROWS = 500

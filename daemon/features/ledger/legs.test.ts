@@ -3,8 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { toWallet } from '../../../src/core/hex.ts'
 import { type Usdc, usdc } from '../../../src/core/money.ts'
 import { type Leg, linesOf } from '../../../src/model/ledger.ts'
-import { account, type Buyer, type Escrowed, legsOf, refundAccount, takenFrom } from './legs.ts'
-import { split } from './split.ts'
+import { account, type Buyer, type Escrowed, legsOf, refundAccount, split, takenFrom } from './legs.ts'
 
 const RUNS = { numRuns: 300 }
 

@@ -10,8 +10,7 @@ import {
   mayBeNegative,
 } from '../../../src/model/ledger.ts'
 import { counters, nextNumber } from '../../kernel/rows.ts'
-import type { Draw } from '../../store/draw.ts'
-import type { ReadTx, Tx } from '../../store/port.ts'
+import type { Draw, ReadTx, Tx } from '../../store/port.ts'
 import { rememberEarnings } from './earnings.ts'
 import { accounts, history, ledger } from './rows.ts'
 
@@ -23,7 +22,6 @@ export type EntryDraft = {
   readonly legs: readonly Leg[]
   /** (default: new) */
   readonly id?: string
-  /** Business time. */
   readonly at: number
   /** Type and reference that the balance history shows, if they do not follow from the kind. */
   readonly shownAs?: { readonly type: HistoryType; readonly ref: Ref }

@@ -4,7 +4,7 @@ import { sampled } from '../../../fixtures/kit/depth.ts'
 import { AppError } from '../../../src/core/error.ts'
 import { parseAmount, type Usdc, usdc } from '../../../src/core/money.ts'
 import { isPrice, MAX_PRICE, PRICE_STEP, parsePrice } from '../../../src/core/price.ts'
-import { REFERRAL_AGENT_BPS, REFERRAL_PROVIDER_BPS, type SaleKind, share, split } from './split.ts'
+import { REFERRAL_AGENT_BPS, REFERRAL_PROVIDER_BPS, type SaleKind, share, split } from './legs.ts'
 
 const dollars = (text: string) => parseAmount(text) as Usdc
 const MAX_STEPS = Number(MAX_PRICE / PRICE_STEP)

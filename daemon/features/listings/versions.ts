@@ -1,7 +1,7 @@
 import { AppError } from '../../../src/core/error.ts'
 import { keysOf } from '../../../src/core/record.ts'
 import { type ListingVersion, SaleTerms } from '../../../src/model/service.ts'
-import { type SaleKind, type Split, split } from '../ledger/split.ts'
+import { type SaleKind, type Split, split } from '../ledger/legs.ts'
 import { chosenOffer, type QuoteWindow, stillGood, type Tender, windowAfter } from './quote-window.ts'
 import type { ServiceRow } from './rows.ts'
 

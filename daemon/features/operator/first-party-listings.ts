@@ -4,9 +4,8 @@ import { noteSeen } from '../../engines/seen.ts'
 import { type Context, inBackground } from '../../kernel/context.ts'
 import { commit } from '../../store/draw.ts'
 import { firstPartyServices } from '../first-party/index.ts'
-import { liveness } from '../listings/liveness.ts'
 import { type ServiceRow, services } from '../listings/rows.ts'
-import { refreshDirectory } from '../listings/write.ts'
+import { liveness, refreshDirectory } from '../listings/write.ts'
 
 /** Maximum listings of one function: its own, and one for each named path that it serves. */
 const MAX_OF_FUNCTION = 16

@@ -5,7 +5,7 @@ import { noTicks } from '../../../fixtures/kit/time.ts'
 import { type Marketplace, openMarketplace, signPayment } from '../../../fixtures/market/marketplace.ts'
 import { DAY_MS, HOUR_MS } from '../../../src/core/time.ts'
 import { events } from '../../events/rows.ts'
-import { STORE_FOLDER } from '../backup/replace.ts'
+import { STORE_FOLDER } from '../backup/import-state.ts'
 import { answers, idempotency, payments } from '../payments/rows.ts'
 
 let market: Marketplace

@@ -1,5 +1,5 @@
 import { jobFields, threadFields } from '../../../src/api/endpoint/list-fields.ts'
-import { participantNamed } from '../../kernel/participant.ts'
+import { participantNamed } from '../../kernel/rows.ts'
 import type { ReadTx } from '../../store/port.ts'
 import { openByDue, worstFirst } from '../jobs/order/by-due.ts'
 import { type JobRow, jobParties, jobs } from '../jobs/rows.ts'

@@ -5,12 +5,11 @@ import { idempotencyHeader } from '../../endpoint/fingerprint.ts'
 import type { Context } from '../../kernel/context.ts'
 import type { Seat } from '../../kernel/keyed-mutex.ts'
 import { largeText } from '../../store/blobs.ts'
-import { commit, type Draw } from '../../store/draw.ts'
-import type { Tx } from '../../store/port.ts'
+import { commit } from '../../store/draw.ts'
+import type { Draw, Tx } from '../../store/port.ts'
 import { offer, offerUnlessCovered, offerUnlessOther, PaymentRefused, reply, settlementHeader } from './offer.ts'
 import { callOf, type Order, openOrder, verify } from './order.ts'
 import { type Credential, identifyPayer, isTendered, provenCredential, signedPayment } from './payer.ts'
-import { countUnpaid, refuseUnpaid, release } from './release.ts'
 import { answerKnown, replay } from './replay.ts'
 import {
   begin,
@@ -23,6 +22,7 @@ import {
   readFunds,
   reserve,
 } from './reserve.ts'
+import { countUnpaid, refuseUnpaid, release } from './reversed.ts'
 import { type PaymentRow, payments } from './rows.ts'
 import type { Begin, PaidAnswer, PaidRequest, RunResult } from './seller.ts'
 import { applyFulfilment, fulfil, markSettling, refusalOf, settle } from './settle.ts'
@@ -284,7 +284,6 @@ type Giving = {
   readonly payment: PaymentRow
   readonly move: Move
   readonly outcome: RunResult
-  /** Business time. */
   readonly now: number
 }
 

@@ -4,8 +4,7 @@ import { checksumAddress, type Hex, type Wallet } from '../../../src/core/hex.ts
 import { offerDigest, offerReceipt, receiptDigest, type SignedOffer } from '../../../src/core/offer-receipt.ts'
 import { dropOldest } from '../../../src/core/record.ts'
 import { unixSeconds } from '../../../src/core/time.ts'
-import type { Context } from '../../kernel/context.ts'
-import { defineResource } from '../../kernel/resource.ts'
+import { type Context, defineResource } from '../../kernel/context.ts'
 import type { Signer } from '../../ports/chain/key.ts'
 
 /* Signed offers in a 402 and signed receipts with an answer (x402 v2, `offer-receipt`). */

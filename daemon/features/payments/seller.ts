@@ -15,11 +15,9 @@ import type { EntryKind, Leg } from '../../../src/model/ledger.ts'
 import type { JsonObject } from '../../../src/model/service.ts'
 import type { Exchange } from '../../endpoint/exchange.ts'
 import type { BaseCall, Call, FreeHandler, UploadHandler } from '../../endpoint/handler.ts'
-import type { Context } from '../../kernel/context.ts'
-import { defineResource } from '../../kernel/resource.ts'
+import { type Context, defineResource } from '../../kernel/context.ts'
 import type { ParticipantRow } from '../../kernel/rows.ts'
-import type { Draw } from '../../store/draw.ts'
-import type { Tx } from '../../store/port.ts'
+import type { Draw, Tx } from '../../store/port.ts'
 import { legsOf } from '../ledger/legs.ts'
 import type { Tender } from '../listings/quote-window.ts'
 import type { PaymentRow } from './rows.ts'
@@ -85,7 +83,6 @@ export type Fulfilment<E extends Endpoint> = {
   readonly source: string
   readonly result: RunResult
   readonly baseUrl: string
-  /** Business time. */
   readonly now: number
 }
 

@@ -11,14 +11,14 @@ import { participants } from '../../kernel/rows.ts'
 import { SEAL_IV_BYTES, seal } from '../../kernel/sealed.ts'
 import type { SettleFailure, SettleRefusal, SettleResult } from '../../ports/chain/chain.ts'
 import { isLarge } from '../../store/blobs.ts'
-import { commit, type Draw } from '../../store/draw.ts'
+import { commit } from '../../store/draw.ts'
 import { eachPage } from '../../store/each-page.ts'
-import { Conflict, type Tx } from '../../store/port.ts'
+import { Conflict, type Draw, type Tx } from '../../store/port.ts'
 import { account, legsOf, takenFrom } from '../ledger/legs.ts'
 import { post } from '../ledger/post.ts'
 import { openRefund, runPayouts } from '../payouts/payouts.ts'
 import type { Order } from './order.ts'
-import { release, releaseHold } from './release.ts'
+import { release, releaseHold } from './reversed.ts'
 import { answers, bare, type Carried, carriedBy, carry, dropFile, type PaymentRow, payments } from './rows.ts'
 import { type PaidAnswer, type Payer, sellerOf, sellers } from './seller.ts'
 import { inFlight, singleFlight } from './single-flight.ts'
@@ -58,7 +58,6 @@ type Fulfilling = Ordered & {
   /** The payment. Its money was moved in this transaction or an earlier one. */
   readonly payment: PaymentRow
   readonly carried: Carried
-  /** Business time. */
   readonly now: number
 }
 

@@ -1,6 +1,5 @@
 import { AppError } from '../../../src/core/error.ts'
-import { background, type Context } from '../../kernel/context.ts'
-import { defineResource } from '../../kernel/resource.ts'
+import { background, type Context, defineResource } from '../../kernel/context.ts'
 import type { ShortLived } from '../../kernel/short-lived.ts'
 import type { PaidAnswer } from './seller.ts'
 

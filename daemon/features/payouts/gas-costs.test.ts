@@ -6,10 +6,9 @@ import { saleCostKinds } from '../../../src/model/payment.ts'
 import { kernelCollections } from '../../kernel/rows.ts'
 import { commit } from '../../store/draw.ts'
 import { openMemoryStore } from '../../store/memory/open.testkit.ts'
-import { account } from '../ledger/legs.ts'
+import { account, split } from '../ledger/legs.ts'
 import { post } from '../ledger/post.ts'
 import { ledgerCollections } from '../ledger/rows.ts'
-import { split } from '../ledger/split.ts'
 import { actsOf, type GasReport, gasReport, gasValue, saleCosts, weiOf } from './gas-costs.ts'
 
 /* What a sale costs in gas follows from own transactions, and the break-even price from that. */

@@ -5,8 +5,8 @@ import { type GasAct, gasActs, type SaleCostKind, saleCostKinds } from '../../..
 import type { Context } from '../../kernel/context.ts'
 import { type ChainTransaction, isOwn } from '../../ports/chain/chain.ts'
 import { eachPage } from '../../store/each-page.ts'
+import { split } from '../ledger/legs.ts'
 import { type LedgerRow, ledger } from '../ledger/rows.ts'
-import { split } from '../ledger/split.ts'
 
 const PAGE_ROWS = 100
 /** Maximum transactions, and ledger rows, of one report. Beyond them, the report covers less time. */

@@ -1,12 +1,10 @@
 import { type Usdc, ZERO } from '../../../src/core/money.ts'
 import type { Payee } from '../../../src/model/words.ts'
 import type { Context } from '../../kernel/context.ts'
-import type { Draw } from '../../store/draw.ts'
-import type { ReadTx, Tx } from '../../store/port.ts'
+import type { Draw, ReadTx, Tx } from '../../store/port.ts'
 import { type AccountItem, accountCron, accountWork } from '../ledger/account-work.ts'
-import { account, legsOf } from '../ledger/legs.ts'
+import { account, legsOf, share } from '../ledger/legs.ts'
 import { post } from '../ledger/post.ts'
-import { share } from '../ledger/split.ts'
 import { openPayout, openPayoutOf, runPayouts } from './payouts.ts'
 
 type PayeeShare = { readonly to: Payee['to']; readonly amount: Usdc }

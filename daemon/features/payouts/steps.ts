@@ -7,8 +7,7 @@ import type { EventType } from '../../../src/model/event-types.ts'
 import { accountOwner } from '../../../src/model/ledger.ts'
 import { emit } from '../../events/event-log.ts'
 import { transition } from '../../kernel/machine.ts'
-import type { Draw } from '../../store/draw.ts'
-import type { Tx } from '../../store/port.ts'
+import type { Draw, Tx } from '../../store/port.ts'
 import { legsOf } from '../ledger/legs.ts'
 import { post } from '../ledger/post.ts'
 import { isOpenPayout, type PayoutEvent, type PayoutTransition, payoutMachine, payoutState } from './machine.ts'
@@ -24,7 +23,6 @@ export const BLOCKED_REVIEW_MS = DAY_MS
 
 export type PayoutStep = {
   readonly event: PayoutEvent
-  /** Business time. */
   readonly at: number
   /** Why the payout waits or ended. */
   readonly error?: string

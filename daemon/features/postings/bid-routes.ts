@@ -1,18 +1,19 @@
 import { z } from 'zod'
 import type { bidWritesApi } from '../../../src/api/sections/posting-writes.ts'
-import type { bidsApi } from '../../../src/api/sections/postings.ts'
+import { Bid, type bidsApi, Posting, type PostingNotifications } from '../../../src/api/sections/postings.ts'
 import { AppError, invalidField } from '../../../src/core/error.ts'
 import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
 import { amountOf, formatAmount, usdc } from '../../../src/core/money.ts'
+import { pick } from '../../../src/core/record.ts'
 import type { Leg } from '../../../src/model/ledger.ts'
 import type { FreeHandler } from '../../endpoint/handler.ts'
 import { transition } from '../../kernel/machine.ts'
-import { commit, type Draw } from '../../store/draw.ts'
-import type { ReadTx, Tx } from '../../store/port.ts'
+import { commit } from '../../store/draw.ts'
+import type { Draw, ReadTx, Tx } from '../../store/port.ts'
+import { escrowPausedAt, refuseEscrowPaused } from '../jobs/buyer.ts'
 import { openEscrowJob } from '../jobs/open.ts'
-import { escrowPausedAt, refuseEscrowPaused } from '../jobs/release.ts'
 import type { JobRow } from '../jobs/rows.ts'
-import { type Split, split } from '../ledger/split.ts'
+import { type Split, split } from '../ledger/legs.ts'
 import type { ServiceRow } from '../listings/rows.ts'
 import { saleKind, termsOf } from '../listings/versions.ts'
 import type { PaymentRow } from '../payments/rows.ts'
@@ -26,13 +27,13 @@ import {
   bids,
   lockPosting,
   mutexKey,
+  type OptInRow,
   type PostingRow,
   postingById,
   refuseHidden,
   refuseUnlessPoster,
   shownPosting,
 } from './rows.ts'
-import { bidView } from './view.ts'
 
 const withdrawBid: FreeHandler<typeof bidWritesApi.withdrawBid> = ({ params }, { ctx, caller, now }) =>
   ctx.mutex.run(mutexKey(params.id), async () => {
@@ -204,4 +205,40 @@ async function award(t: Tx, draw: Draw, paid: Paid): Promise<{ job: JobRow; bid:
   const change = { awarded_bid_id: bid.id, job_id: job.id }
   await stepPosting(t, draw, { posting, event: 'award', by: 'poster', at: now, askedAt, change })
   return { job, bid: accepted, legs }
+}
+
+/** Public view of a request, with its status at `now`. */
+export function postingView(row: PostingRow, now: number): z.output<typeof Posting> {
+  return {
+    ...pick(row, Posting.shape),
+    posting_id: row.id,
+    budget_min_usd: row.budget_min,
+    budget_max_usd: row.budget_max,
+    status: postingStatusAt(row, now),
+    is_subcontract: row.parent_job_id !== null,
+  }
+}
+
+type Around = { readonly posting: PostingRow; readonly service: ServiceRow; readonly now: number }
+
+/** A bid as the poster and the bidder see it. */
+export function bidView(row: BidRow, { posting, service, now }: Around): z.output<typeof Bid> {
+  return {
+    ...pick(row, Bid.shape),
+    bid_id: row.id,
+    price_usd: row.price,
+    agent_price_usd: row.shares?.agent ?? split(saleKind(service), row.price).agent,
+    status: bidStatusAt(row, { posting, now }),
+  }
+}
+
+export function optInView(id: string, row: OptInRow | undefined): z.output<typeof PostingNotifications> {
+  return {
+    participant_id: id,
+    enabled: row?.enabled ?? false,
+    min_budget_usd: row?.min_budget ?? null,
+    max_budget_usd: row?.max_budget ?? null,
+    categories: row?.categories ?? [],
+    consecutive_failures: row?.consecutive_failures ?? 0,
+  }
 }

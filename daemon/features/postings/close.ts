@@ -1,6 +1,5 @@
 import { transition } from '../../kernel/machine.ts'
-import type { Draw } from '../../store/draw.ts'
-import type { Tx } from '../../store/port.ts'
+import type { Draw, Tx } from '../../store/port.ts'
 import type { JobRow } from '../jobs/rows.ts'
 import { MAX_BIDS } from './bid.ts'
 import {
@@ -18,7 +17,6 @@ type Step = {
   readonly posting: PostingRow
   readonly event: PostingEvent
   readonly by: PostingRole
-  /** Business time. */
   readonly at: number
   /** Time at which the caller asked for the step, if earlier than `at`. */
   readonly askedAt?: number

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Person } from '../../../fixtures/market/people.ts'
-import { registered } from '../../../fixtures/market/people.ts'
+import { type Person, registered } from '../../../fixtures/market/people.ts'
 import { BID, BID_PRICE, openRequests, type Requests, wanted } from '../../../fixtures/market/postings.ts'
 import { DAY_MS, HOUR_MS } from '../../../src/core/time.ts'
 import { account } from '../ledger/legs.ts'

@@ -12,8 +12,12 @@ import { participants } from '../../kernel/rows.ts'
 import { commit } from '../../store/draw.ts'
 import { deliveries } from '../webhooks/rows.ts'
 import { deliveryWorker } from '../webhooks/worker.ts'
-import { FANOUT_ROWS, MAX_CONSECUTIVE_FAILURES, NOTICE_DELAYS_MS } from './notify.ts'
-import { postingNotifyRetries } from './posting-notify-retries.ts'
+import {
+  FANOUT_ROWS,
+  MAX_CONSECUTIVE_FAILURES,
+  NOTICE_DELAYS_MS,
+  postingNotifyRetries,
+} from './posting-notify-retries.ts'
 import { insertPosting } from './routes.ts'
 import { fanouts, notices, optIns } from './rows.ts'
 

@@ -13,14 +13,14 @@ import { formatPrice, ZERO } from '../../../src/core/money.ts'
 import { MAX_PRICE, MIN_PRICE } from '../../../src/core/price.ts'
 import { DAY_MS } from '../../../src/core/time.ts'
 import type { FreeHandlers } from '../../endpoint/handler.ts'
-import { refuseSuspendedNow } from '../../kernel/participant.ts'
-import { nextNumber, type ParticipantRow, participants } from '../../kernel/rows.ts'
-import { commit, type Draw } from '../../store/draw.ts'
-import type { Draft, ReadTx, Tx } from '../../store/port.ts'
+import { nextNumber, type ParticipantRow, participants, refuseSuspendedNow } from '../../kernel/rows.ts'
+import { commit } from '../../store/draw.ts'
+import type { Draft, Draw, ReadTx, Tx } from '../../store/port.ts'
 import { listedPage } from '../../store/searched-page.ts'
 import { jobs } from '../jobs/rows.ts'
+import { optInView, postingView } from './bid-routes.ts'
 import { stepPosting } from './close.ts'
-import { startTelling } from './notify.ts'
+import { startTelling } from './posting-notify-retries.ts'
 import {
   emitPosting,
   fanouts,
@@ -34,7 +34,6 @@ import {
   shownPosting,
 } from './rows.ts'
 import { postingSearch } from './search.ts'
-import { optInView, postingView } from './view.ts'
 
 export const postingAdminRoutes: FreeHandlers<Pick<typeof marketAdminApi, 'listAllPostings'>> = {
   listAllPostings: async ({ query }, { ctx, now }) => {

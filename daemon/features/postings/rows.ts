@@ -8,8 +8,7 @@ import { bidStatuses, postingStatuses } from '../../../src/model/words.ts'
 import { emit } from '../../events/event-log.ts'
 import { notYours } from '../../kernel/parties.ts'
 import type { ParticipantRow } from '../../kernel/rows.ts'
-import type { Draw } from '../../store/draw.ts'
-import { type AnyCollection, defineCollection, type ReadTx, stored, type Tx } from '../../store/port.ts'
+import { type AnyCollection, type Draw, defineCollection, type ReadTx, stored, type Tx } from '../../store/port.ts'
 
 /** @throws AppError 404 */
 export async function postingById(t: ReadTx, id: string): Promise<PostingRow> {

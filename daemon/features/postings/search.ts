@@ -1,8 +1,7 @@
 import { join } from 'node:path'
 import { AppError } from '../../../src/core/error.ts'
 import type { PostingStatus } from '../../../src/model/words.ts'
-import type { Context } from '../../kernel/context.ts'
-import { defineResource } from '../../kernel/resource.ts'
+import { type Context, defineResource } from '../../kernel/context.ts'
 import { eachPage } from '../../store/each-page.ts'
 import { freshTableFile, IN_USE, openTableFile, seqOf, type TableFormat, writeSeq } from '../../store/fulltext/file.ts'
 import {

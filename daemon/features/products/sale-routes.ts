@@ -1,20 +1,17 @@
 import { z } from 'zod'
-import type { productSalesApi } from '../../../src/api/sections/products.ts'
+import { Product, Purchase, type productSalesApi } from '../../../src/api/sections/products.ts'
 import { AppError, existing, notFound } from '../../../src/core/error.ts'
 import { amountOf, formatAmount } from '../../../src/core/money.ts'
+import { pick } from '../../../src/core/record.ts'
 import { emit } from '../../events/event-log.ts'
-import { providerOf, refuseSuspendedProvider } from '../../kernel/participant.ts'
-import type { ParticipantRow } from '../../kernel/rows.ts'
-import type { Draw } from '../../store/draw.ts'
-import { offsetPage } from '../../store/offset-page.ts'
-import type { ReadTx, Tx } from '../../store/port.ts'
-import { legsOf } from '../ledger/legs.ts'
-import type { Split } from '../ledger/split.ts'
+import { type ParticipantRow, providerOf, refuseSuspendedProvider, shownStatus } from '../../kernel/rows.ts'
+import { offsetPage } from '../../store/each-page.ts'
+import type { Draw, ReadTx, Tx } from '../../store/port.ts'
+import { legsOf, type Split, split } from '../ledger/legs.ts'
 import { chosenOffer, stillGood, type Tender } from '../listings/quote-window.ts'
 import type { Fulfilment, Handlers, Payer } from '../payments/seller.ts'
 import { referrersOf } from '../referrals/referrals.ts'
 import { type ProductRow, type PurchaseRow, products, purchases } from './rows.ts'
-import { productSplit, purchaseView } from './view.ts'
 
 type Row = typeof productSalesApi.purchaseProduct
 
@@ -171,4 +168,30 @@ async function notifyBoth(t: Tx, draw: Draw, { purchase, now }: Sold): Promise<v
 
 function notBought({ id }: ProductRow): AppError {
   return new AppError('forbidden', `Buy the product to download its file: POST /v1/products/${id}/purchase.`)
+}
+
+export function productSplit(product: Pick<ProductRow, 'price'>, provider: Pick<ParticipantRow, 'first_party'>): Split {
+  return split(provider.first_party ? 'first_party' : 'third_party', product.price)
+}
+
+export function productView(row: ProductRow, provider: ParticipantRow): z.output<typeof Product> {
+  const { agent, net } = productSplit(row, provider)
+  return {
+    ...pick(row, Product.shape),
+    product_id: row.id,
+    provider_name: provider.name,
+    agent_price: agent,
+    provider_net_price: net,
+    status: shownStatus(row.status),
+    endpoint: `POST /v1/products/${row.id}/purchase`,
+  }
+}
+
+export function purchaseView(row: PurchaseRow, baseUrl: string): z.output<typeof Purchase> {
+  return {
+    ...pick(row, Purchase.shape),
+    purchase_id: row.id,
+    payment: { method: row.payment_method, transaction: row.transaction },
+    download_url: `${baseUrl}/v1/products/${row.product_id}/download`,
+  }
 }

@@ -1,6 +1,5 @@
 import { type Usdc, usdc } from '../../../src/core/money.ts'
-import { participantOfWallet } from '../../kernel/participant.ts'
-import { type ParticipantRow, participants } from '../../kernel/rows.ts'
+import { type ParticipantRow, participantOfWallet, participants } from '../../kernel/rows.ts'
 import type { ReadTx } from '../../store/port.ts'
 import { earnedAs, earnedBy } from '../ledger/earnings.ts'
 import { account, type Buyer, type Referrers } from '../ledger/legs.ts'

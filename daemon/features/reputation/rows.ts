@@ -203,6 +203,5 @@ export type Counted = {
   readonly facts: JobFacts
   readonly sums: Sums
   readonly known: CountedJobRow | undefined
-  /** Business time. */
   readonly at: number
 }

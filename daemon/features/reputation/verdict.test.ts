@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { bands, judge, labelOf, levelNames, levelOf, riskFlagsOf, verdictOf } from './routes.ts'
 import type { Sums } from './rows.ts'
 import { NO_JOBS } from './score.ts'
-import { bands, judge, labelOf, levelNames, levelOf, riskFlagsOf, verdictOf } from './trust.ts'
 
 /** So many jobs, each of the given score in points. */
 const jobs = (count: number, score: number, change: Partial<Sums> = {}): Sums => ({

@@ -1,29 +1,34 @@
 import { z } from 'zod'
 import type { api } from '../../../src/api/index.ts'
+import { JobUpdate } from '../../../src/api/sections/jobs.ts'
 import { AppError, existing, notFound } from '../../../src/core/error.ts'
 import { amountOf, formatAmount, ZERO } from '../../../src/core/money.ts'
 import { compact } from '../../../src/core/record.ts'
 import { type JsonObject, KnownJson, KnownJsonObject, SaleTerms } from '../../../src/model/service.ts'
+import { checkJson, refuseCostly } from '../../endpoint/json.ts'
 import { firstParty } from '../../engines/first-party.ts'
 import { schemas } from '../../engines/schemas.ts'
 import type { Context } from '../../kernel/context.ts'
-import { refuseSuspendedProvider } from '../../kernel/participant.ts'
-import { participants } from '../../kernel/rows.ts'
-import type { Draw } from '../../store/draw.ts'
-import type { ReadTx, Tx } from '../../store/port.ts'
+import { participants, refuseSuspendedProvider } from '../../kernel/rows.ts'
+import { web } from '../../kernel/web.ts'
+import { drawFrom } from '../../store/draw.ts'
+import type { Draw, ReadTx, Tx } from '../../store/port.ts'
+import { escrowPausedAt, refuseEscrowPaused } from '../jobs/buyer.ts'
 import { tellUnpaid } from '../jobs/notify.ts'
 import { type JobOrder, openEscrowJob, openInstantJob } from '../jobs/open.ts'
-import { escrowPausedAt, refuseEscrowPaused } from '../jobs/release.ts'
-import { legsOf } from '../ledger/legs.ts'
-import type { Split } from '../ledger/split.ts'
+import { reportOf } from '../jobs/report.ts'
+import { legsOf, type Split } from '../ledger/legs.ts'
 import type { Tender } from '../listings/quote-window.ts'
 import { type ServiceRow, services } from '../listings/rows.ts'
 import { coveredTerms, type ListingOffer, listingOffer, termsOf } from '../listings/versions.ts'
-import type { Fulfilled, Fulfilment, PaidHandler, Quote } from '../payments/seller.ts'
+import type { Begin, Fulfilled, Fulfilment, PaidHandler, PayCall, Quote } from '../payments/seller.ts'
 import { referrersOf } from '../referrals/referrals.ts'
 import { coverOf } from '../subscriptions/coverage.ts'
 import { markUnpaid } from '../webhooks/calls.ts'
-import { Begun, hasEndpoint, runInstant, unfulfilled } from './instant.ts'
+import { deliverNow } from '../webhooks/direct.ts'
+import { readsOwnHeader } from '../webhooks/own-header.ts'
+import { endpointOf } from '../webhooks/queue.ts'
+import type { SentAttempt } from '../webhooks/send.ts'
 
 type Row = typeof api.purchaseService
 
@@ -242,4 +247,138 @@ async function sellEscrowed(t: Tx, draw: Draw, { fulfilment, sale }: Selling): P
       ...(accessToken ? { access_token: accessToken } : {}),
     },
   }
+}
+
+type Json = z.core.util.JSONType
+/** Result of an instant run, with the ids of job and conversation if the provider has received them. */
+type Run = { readonly result: Json; readonly ids?: { readonly job: string; readonly thread: string } }
+
+const SEED_BYTES = 32
+
+/** Whether the listing has an endpoint for its jobs: one of its own, or its provider's. */
+async function hasEndpoint(ctx: Context, service: ServiceRow): Promise<boolean> {
+  return (await endpointFor(ctx, service)) !== undefined
+}
+
+function endpointFor(ctx: Context, service: ServiceRow) {
+  const asked = { participantId: service.provider_id, serviceId: service.id }
+  return ctx.store.read((t) => endpointOf(t, asked))
+}
+
+/** Record of a started call to a provider, stored with the payment. */
+const Begun = z.strictObject({
+  service_id: z.string(),
+  job_id: z.string(),
+  thread_id: z.string(),
+  delivery_id: z.string(),
+})
+
+type Running = PayCall & { readonly begin: Begin }
+
+type InstantSale = { readonly service: ServiceRow; readonly input: JsonObject; readonly schema: JsonObject }
+
+/** Runs an instant service for a purchase. Nothing was charged if it throws. */
+async function runInstant(sale: InstantSale, call: Running): Promise<Run> {
+  const { service, input } = sale
+  const slug = service.first_party_slug
+  if (slug === null) return callProvider(sale, call)
+  const own = firstParty.of(call.ctx)(slug)
+  if (!own) throw unfulfilled()
+  return { result: await own.run(input, call.signal(), { who: call.payer.wallet, id: call.begin.paymentId }) }
+}
+
+function unfulfilled(): AppError {
+  return new AppError('unavailable', 'This service is temporarily unavailable.', { retryAfter: 60 })
+}
+
+/** Calls the provider while the buyer waits. Its response is due in 30 s and must fit the schema (decisions §10). */
+async function callProvider(sale: InstantSale, call: Running): Promise<Run> {
+  const { service, input, schema } = sale
+  const { ctx, now, begin } = call
+  const endpoint = await endpointFor(ctx, service)
+  if (!endpoint) throw unfulfilled()
+  const draw = drawFrom(ctx.entropy(SEED_BYTES))
+  const ids = { job: draw.id('job'), thread: draw.id('thread') }
+  const waiting = untilStopped(call)
+  const sent = await deliverNow(
+    { ...ctx, web: web.of(ctx), ownHeaderOf: readsOwnHeader(ctx) },
+    {
+      endpoint,
+      signal: waiting.signal,
+      begin: (write) =>
+        begin(async (t, draw) => {
+          const { id: delivery_id } = await write(t, draw)
+          return { service_id: service.id, job_id: ids.job, thread_id: ids.thread, delivery_id }
+        }),
+      participantId: service.provider_id,
+      serviceId: service.id,
+      jobId: ids.job,
+      type: 'job_dispatch',
+      data: {
+        job_id: ids.job,
+        service_id: service.id,
+        service_name: service.name,
+        brief: input,
+        callback_url: `${ctx.baseUrl()}/v1/threads/${ids.thread}/update`,
+        thread_id: ids.thread,
+      },
+      now,
+    },
+  ).finally(waiting.end)
+  return { result: await resultOf({ ctx, service, schema }, sent), ids }
+}
+
+/**
+ * Work that a provider has started is completed and paid even if the buyer disconnects. It is aborted only if the buyer
+ * has disconnected and the daemon also stops.
+ */
+function untilStopped({ ctx, signal }: PayCall): { readonly signal: AbortSignal; readonly end: () => void } {
+  const controller = new AbortController()
+  const buyer = signal()
+  const giveUp = () => {
+    if (buyer.aborted && ctx.stopping.aborted) controller.abort()
+  }
+  buyer.addEventListener('abort', giveUp)
+  ctx.stopping.addEventListener('abort', giveUp)
+  giveUp()
+  return {
+    signal: controller.signal,
+    end: () => {
+      buyer.removeEventListener('abort', giveUp)
+      ctx.stopping.removeEventListener('abort', giveUp)
+    },
+  }
+}
+
+type Promised = { readonly ctx: Context; readonly service: ServiceRow; readonly schema: JsonObject }
+
+/** Result in a response: `deliverables` of a completed report, or a bare result. @throws AppError 502 without one */
+async function resultOf({ ctx, service, schema }: Promised, sent: SentAttempt): Promise<Json> {
+  if (!sent.ok) throw failed(sent.error ?? 'it did not answer')
+  const answer = parsed(sent.answer)
+  const update = JobUpdate.safeParse(answer)
+  const report = update.success ? reportOf(update.data) : { status: 'completed', deliverable: answer, notes: undefined }
+  if (report.status !== 'completed') throw failed(report.notes ?? `it returned status ${report.status}`)
+  const given = { value: report.deliverable ?? null }
+  const checked = await schemas.of(ctx).checkDeliverable(schema, given, { who: service.provider_id })
+  if (checked.ok) return checked.value as Json // parsed JSON
+  const [first] = checked.details
+  throw failed(`its delivery does not match the listing’s schema: ${first?.path || 'it'} ${first?.message}`)
+}
+
+function parsed(body: Buffer): unknown {
+  try {
+    refuseCostly(body)
+    const answer: unknown = JSON.parse(body.toString('utf8'))
+    checkJson(answer)
+    return answer
+  } catch (error) {
+    if (error instanceof SyntaxError) throw failed('its response is not JSON')
+    if (error instanceof AppError) throw failed(`its response was rejected: ${error.message}`)
+    throw error
+  }
+}
+
+function failed(why: string): AppError {
+  return new AppError('provider_failed', `The provider failed, and nothing was charged: ${why}.`)
 }

@@ -45,7 +45,6 @@ export function sdnFault(
 const MAX_REASON_CHARS = 300
 
 type Run = Pick<Context, 'store' | 'config' | 'resources' | 'log'> & {
-  /** Business time. */
   readonly now: number
   readonly signal: AbortSignal
 }

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { StoredWallet } from '../../../src/core/codecs.ts'
-import type { AnyCollection } from '../../store/port.ts'
-import { defineCollection } from '../../store/port.ts'
+import { type AnyCollection, defineCollection } from '../../store/port.ts'
 /** A sanctioned wallet: from the list, added by an operator, or both. */
 export const SanctionRow = z.strictObject({
   wallet: StoredWallet,

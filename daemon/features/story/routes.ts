@@ -4,8 +4,16 @@ import { SECOND_MS } from '../../../src/core/time.ts'
 import type { FreeHandlers } from '../../endpoint/handler.ts'
 import type { Context } from '../../kernel/context.ts'
 import { payments } from '../payments/rows.ts'
-import { type LoggedRequest, requestLog } from './request-log.ts'
-import { durableRequest, durableRequests, type Filters, idsIn, matcherOf, recordOf } from './requests.ts'
+import {
+  durableRequest,
+  durableRequests,
+  type Filters,
+  idsIn,
+  type LoggedRequest,
+  matcherOf,
+  recordOf,
+  requestLog,
+} from './requests.ts'
 import { type Telling, tellingOf, tellRequest } from './steps.ts'
 import { storyOf } from './story.ts'
 

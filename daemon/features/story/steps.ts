@@ -12,8 +12,16 @@ import { type LedgerRow, ledger } from '../ledger/rows.ts'
 import type { PaymentRow } from '../payments/rows.ts'
 import { type PayoutRow, payouts } from '../payouts/rows.ts'
 import { type DeliveryRow, deliveries } from '../webhooks/rows.ts'
-import { type LoggedRequest, type RequestLog, shownPath } from './request-log.ts'
-import { aboutJob, isAbout, jobOf, type OfferOf, offersIn } from './requests.ts'
+import {
+  aboutJob,
+  isAbout,
+  jobOf,
+  type LoggedRequest,
+  type OfferOf,
+  offersIn,
+  type RequestLog,
+  shownPath,
+} from './requests.ts'
 
 export type Step = z.output<typeof StoryStep>
 /** Steps of a trace, with commands that show more. */

@@ -3,7 +3,7 @@ import { type Escrow, openEscrow } from '../../../fixtures/market/escrow.ts'
 import { type Answer, signPayment } from '../../../fixtures/market/marketplace.ts'
 import type { Person } from '../../../fixtures/market/people.ts'
 import { storyKinds } from '../../../src/api/sections/admin-requests.ts'
-import { shownPath } from './request-log.ts'
+import { shownPath } from './requests.ts'
 
 /* What happened is told from the request down: while it is fresh, and what of it is durable after a restart. */
 

@@ -10,8 +10,7 @@ import { type PaymentRow, payments } from '../payments/rows.ts'
 import { type PayoutRow, payouts } from '../payouts/rows.ts'
 import { threads } from '../threads/rows.ts'
 import { deliveries } from '../webhooks/rows.ts'
-import { type LoggedRequest, REQUESTS_KEPT } from './request-log.ts'
-import { durableRequest, isAbout, jobOf, requestOfPayment } from './requests.ts'
+import { durableRequest, isAbout, jobOf, type LoggedRequest, REQUESTS_KEPT, requestOfPayment } from './requests.ts'
 import {
   below,
   join,

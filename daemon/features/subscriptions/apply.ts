@@ -2,8 +2,7 @@ import { formatAmount } from '../../../src/core/money.ts'
 import { emit } from '../../events/event-log.ts'
 import { nextMembers, transition } from '../../kernel/machine.ts'
 import { participants } from '../../kernel/rows.ts'
-import type { Draw } from '../../store/draw.ts'
-import type { Draft, ReadTx, Tx } from '../../store/port.ts'
+import type { Draft, Draw, ReadTx, Tx } from '../../store/port.ts'
 import { account, legsOf } from '../ledger/legs.ts'
 import { balanceOf, post } from '../ledger/post.ts'
 import { referrersOf } from '../referrals/referrals.ts'
@@ -66,7 +65,6 @@ type Change = Partial<
 export type SubscriptionStep = {
   readonly event: SubscriptionEvent
   readonly by: SubscriptionRole
-  /** Business time. */
   readonly at: number
   readonly change?: Change
 }

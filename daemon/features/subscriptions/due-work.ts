@@ -1,7 +1,7 @@
 import type { SubscriptionDueEvent } from '../../../src/model/words.ts'
 import { type DueWork, dueWork } from '../../crons/due-work.ts'
-import { providerOf } from '../../kernel/participant.ts'
 import { countRefusal } from '../../kernel/refusals.ts'
+import { providerOf } from '../../kernel/rows.ts'
 import { type Platform, readPlatform } from '../../kernel/switches.ts'
 import { commit } from '../../store/draw.ts'
 import type { Tx } from '../../store/port.ts'

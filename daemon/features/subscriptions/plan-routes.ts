@@ -2,29 +2,31 @@ import { z } from 'zod'
 import { type maintenancePlanApi, SUBSCRIBING } from '../../../src/api/sections/named-services.ts'
 import type { plansApi } from '../../../src/api/sections/plans.ts'
 import { AppError, existing, invalidField, notFound } from '../../../src/core/error.ts'
+import { amountOf, formatAmount } from '../../../src/core/money.ts'
 import { parsePrice } from '../../../src/core/price.ts'
 import { compact } from '../../../src/core/record.ts'
 import type { Leg } from '../../../src/model/ledger.ts'
+import { billingPeriods, type PlanVersion } from '../../../src/model/service.ts'
 import type { Context } from '../../kernel/context.ts'
 import { transition } from '../../kernel/machine.ts'
-import { refuseSuspendedNow } from '../../kernel/participant.ts'
 import { notYours } from '../../kernel/parties.ts'
-import type { ParticipantRow } from '../../kernel/rows.ts'
-import { commit, type Draw } from '../../store/draw.ts'
-import { offsetPage } from '../../store/offset-page.ts'
-import type { Draft, ReadTx, Tx } from '../../store/port.ts'
+import { type ParticipantRow, providerOf, refuseSuspendedNow } from '../../kernel/rows.ts'
+import { commit } from '../../store/draw.ts'
+import { offsetPage } from '../../store/each-page.ts'
+import type { Draft, Draw, ReadTx, Tx } from '../../store/port.ts'
 import { legsOf } from '../ledger/legs.ts'
-import { services } from '../listings/rows.ts'
+import { chosenOffer, stillGood, type Tender, windowAfter } from '../listings/quote-window.ts'
+import { type ServiceRow, services } from '../listings/rows.ts'
+import { goodEdit, termsAsOf } from '../listings/versions.ts'
 import { announceOffer } from '../listings/write.ts'
 import type { PaymentRow } from '../payments/rows.ts'
-import type { Handlers, PaidHandler } from '../payments/seller.ts'
+import type { Handlers, PaidHandler, Quote } from '../payments/seller.ts'
 import { referrersOf } from '../referrals/referrals.ts'
 import { notifyParties, settled } from './apply.ts'
 import { followCoverage } from './coverage.ts'
 import { planMachine } from './machine.ts'
-import { editedPlan, type PaidPeriod, paidPeriod, quotePlan } from './offer.ts'
 import { firstPeriod } from './periods.ts'
-import { planView, subscriptionView } from './plan-view.ts'
+import { planSplit, planView, subscriptionView } from './plan-view.ts'
 import { insertSubscription, type PlanRow, plans, type SubscriptionRow, subscriptions } from './rows.ts'
 
 /** Maximum plans per provider, without deleted ones. */
@@ -208,7 +210,6 @@ type Subscribing = PaidPeriod & {
   readonly payment: Pick<PaymentRow, 'method' | 'transaction' | 'receipt_id'>
   /** Ledger account that the price comes from: `ext`, or the hold of a balance payment. */
   readonly source: string
-  /** Business time. */
   readonly now: number
 }
 
@@ -259,4 +260,79 @@ async function openSubscription(
   const { participant_id: participantId, provider_id: providerId } = subscription
   const referrers = await referrersOf(t, { buyer: { participantId }, providerId })
   return { subscription, legs: legsOf.instantSale({ source, providerId: plan.provider_id, split, referrers }) }
+}
+
+/** Terms of a quote, stored in the payment row. */
+const Terms = z.strictObject({
+  net: z.string(),
+  fee: z.string(),
+  billing_period: z.enum(billingPeriods),
+  /** Services of the bundle. `edits`: how often each was edited before its quoted version. Absent in old rows. */
+  services: z.array(z.strictObject({ id: z.string(), edits: z.int() })).exactOptional(),
+})
+
+function planVersion({ price, billing_period, service_ids }: PlanVersion): PlanVersion {
+  return { price, billing_period, service_ids }
+}
+
+/** An edited plan, with its previous version. @throws AppError 409 for a second edit within the quote window */
+function editedPlan<P extends Omit<PlanRow, 'version'>>(held: PlanRow, changed: P, wall: number): P {
+  const edit = { before: planVersion(held), after: planVersion(changed), previous: held.previous, wall }
+  const previous = windowAfter(edit)
+  return previous === undefined ? changed : { ...changed, previous }
+}
+
+type Asking = { readonly tender: Tender; readonly wall: number }
+
+/** Price and bundle of a first period. @throws AppError 409 if a service of the bundle is unavailable */
+async function quotePlan(t: ReadTx, plan: PlanRow, { tender, wall }: Asking): Promise<Quote> {
+  const provider = await providerOf(t, plan)
+  const offerOf = (version: PlanVersion) => {
+    const split = planSplit(version, provider)
+    return { price: split.agent, settle: 'first', split, version } as const
+  }
+  const before = stillGood(plan.previous, wall)
+  const today = offerOf(planVersion(plan))
+  const { split, version } = chosenOffer({ before: before && offerOf(before), today }, tender) ?? today
+  const bundle = await wholeBundle(t, version.service_ids)
+  return {
+    price: split.agent,
+    settle: 'first',
+    description: plan.name,
+    terms: {
+      net: formatAmount(split.net),
+      fee: formatAmount(split.fee),
+      billing_period: version.billing_period,
+      services: bundle.map((service) => ({ id: service.id, edits: goodEdit(service, wall) })),
+    },
+  }
+}
+
+/** All services of a bundle, in order. @throws AppError 409 that names the first unavailable service */
+async function wholeBundle(t: ReadTx, ids: readonly string[]): Promise<readonly ServiceRow[]> {
+  const rows = new Map((await t.table(services).getMany(ids)).map((row) => [row.id, row]))
+  return ids.map((id) => {
+    const service = rows.get(id)
+    if (service?.status === 'active') return service
+    throw new AppError('conflict', `${id} of this plan is unavailable: new subscriptions are not possible now.`)
+  })
+}
+
+type PaidPeriod = Awaited<ReturnType<typeof paidPeriod>>
+
+/** @throws AppError 409 if a paid service is no longer available; the payment is then refunded */
+async function paidPeriod(t: ReadTx, plan: PlanRow, { price, terms }: Pick<PaymentRow, 'price' | 'terms'>) {
+  const quoted = Terms.parse(terms)
+  const edits = new Map(quoted.services?.map((one) => [one.id, one.edits]))
+  const bundle = await wholeBundle(t, quoted.services?.map(({ id }) => id) ?? plan.service_ids)
+  return {
+    split: {
+      agent: price,
+      net: amountOf(quoted.net),
+      fee: amountOf(quoted.fee),
+    },
+    billingPeriod: quoted.billing_period,
+    /** Services of the paid period, each with its quoted terms. */
+    bundle: new Map(bundle.map((service) => [service.id, termsAsOf(service, edits.get(service.id))])),
+  }
 }

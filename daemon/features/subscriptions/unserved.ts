@@ -1,9 +1,8 @@
 import { AppError, notFound } from '../../../src/core/error.ts'
 import { type Usdc, usdc } from '../../../src/core/money.ts'
 import { emit } from '../../events/event-log.ts'
-import type { Draw } from '../../store/draw.ts'
 import { everyRow } from '../../store/each-page.ts'
-import type { Tx } from '../../store/port.ts'
+import type { Draw, Tx } from '../../store/port.ts'
 import { plans, type SubscriptionRow, subscriptions, type UnservedPeriodRow, unservedPeriods } from './rows.ts'
 
 const PAGE_ROWS = 1_000

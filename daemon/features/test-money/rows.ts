@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { Micro } from '../../../src/core/codecs.ts'
-import type { AnyCollection } from '../../store/port.ts'
-import { defineCollection, stored } from '../../store/port.ts'
+import { type AnyCollection, defineCollection, stored } from '../../store/port.ts'
 
 /** Faucet grants of a day: in total, or of a wallet or network address. */
 const GrantDayRow = z.strictObject({

@@ -10,8 +10,8 @@ import { factTable, type Html, html, page } from '../../endpoint/html.ts'
 import { signerOf } from '../../endpoint/signed-message.ts'
 import { digestOf } from '../../kernel/canonical.ts'
 import { hashSecret } from '../../kernel/identity.ts'
-import { commit, type Draw } from '../../store/draw.ts'
-import type { ReadTx, Tx } from '../../store/port.ts'
+import { commit } from '../../store/draw.ts'
+import type { Draw, ReadTx, Tx } from '../../store/port.ts'
 import { type TraceRow, traces } from './rows.ts'
 
 type Rule = {

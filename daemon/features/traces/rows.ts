@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { StoredWallet } from '../../../src/core/codecs.ts'
 import { JsonObject } from '../../../src/model/service.ts'
-import type { AnyCollection } from '../../store/port.ts'
-import { defineCollection, stored } from '../../store/port.ts'
+import { type AnyCollection, defineCollection, stored } from '../../store/port.ts'
 /** One recorded purchase attempt (decisions §11). Kept for 90 days. */
 export const TraceRow = z.strictObject({
   ...stored,
@@ -17,7 +16,6 @@ export const TraceRow = z.strictObject({
   token_hash: z.string().nullable(),
   /** Wall time. */
   link_expires_at: z.int(),
-  /** Business time. */
   at: z.int(),
 })
 export type TraceRow = z.infer<typeof TraceRow>

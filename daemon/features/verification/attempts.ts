@@ -4,8 +4,7 @@ import { pick } from '../../../src/core/record.ts'
 import { emit } from '../../events/event-log.ts'
 import { transition } from '../../kernel/machine.ts'
 import { participants } from '../../kernel/rows.ts'
-import type { Draw } from '../../store/draw.ts'
-import type { ReadTx, Tx } from '../../store/port.ts'
+import type { Draw, ReadTx, Tx } from '../../store/port.ts'
 import {
   attemptStatusAt,
   type Times,

@@ -28,7 +28,6 @@ export type VerificationEvent = VerificationTransition['event']
 export type VerificationRole = (typeof verificationRoles)[number]
 
 export type Times = {
-  /** Business time. */
   readonly now: number
   readonly wall: number
 }

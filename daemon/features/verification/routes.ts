@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import { verificationFields } from '../../../src/api/endpoint/list-fields.ts'
 import {
   vendorSignatureHeader,
@@ -5,23 +6,23 @@ import {
   type verificationAdminApi,
   type verificationApi,
 } from '../../../src/api/sections/verification.ts'
-import { AppError, existing } from '../../../src/core/error.ts'
+import { AppError, existing, notFound } from '../../../src/core/error.ts'
 import { checksumAddress } from '../../../src/core/hex.ts'
 import { MAX_NAME_CHARS } from '../../../src/core/limits.ts'
 import { compact } from '../../../src/core/record.ts'
 import { DAY_MS } from '../../../src/core/time.ts'
 import type { FreeHandlers } from '../../endpoint/handler.ts'
 import { factTable, type Html, html, page } from '../../endpoint/html.ts'
-import { audit } from '../../events/admin-log.ts'
-import type { Context } from '../../kernel/context.ts'
+import { audit } from '../../events/event-log.ts'
+import { type Context, defineResource } from '../../kernel/context.ts'
 import { hashSecret } from '../../kernel/identity.ts'
 import { transition } from '../../kernel/machine.ts'
-import { type ParticipantRow, participants } from '../../kernel/rows.ts'
+import { type ParticipantRow, participants, settings } from '../../kernel/rows.ts'
+import { type SignedCallback, sandboxVendor, type VendorDecision, type VerificationVendor } from '../../ports/vendor.ts'
 import { commit } from '../../store/draw.ts'
-import type { ReadTx } from '../../store/port.ts'
+import type { Draw, ReadTx, Tx } from '../../store/port.ts'
 import { listedPage } from '../../store/searched-page.ts'
 import { attemptView, emitAttempt, liveAttempt, stepAttempt } from './attempts.ts'
-import { takeDecision, verificationVendor } from './callback.ts'
 import { expireOverdue } from './expiry.ts'
 import { attemptStatusAt, isOverdue, type Times, verificationMachine } from './machine.ts'
 import { type AttemptRow, attempts } from './rows.ts'
@@ -267,3 +268,52 @@ const attemptFactsIn =
     operator: operator_name,
     age: created_at,
   })
+
+export const VENDOR = 'verification_vendor'
+const SECRET_BYTES = 32
+const Setting = z.strictObject({ callback_secret: z.string() })
+
+export const verificationVendor = defineResource<VerificationVendor>('verification-vendor')
+
+/** The sandbox's verification vendor. A secret of this installation signs its callbacks (decisions §6). */
+export async function openVendor(parts: Pick<Context, 'store' | 'entropy'>): Promise<VerificationVendor> {
+  const fresh = { callback_secret: parts.entropy(SECRET_BYTES).toString('hex') }
+  const { callback_secret } = await commit(parts, async (t) => {
+    const known = await t.table(settings).getForUpdate(VENDOR)
+    if (known) return Setting.parse(known.value)
+    await t.table(settings).put({ id: VENDOR, value: fresh })
+    return fresh
+  })
+  return sandboxVendor(Buffer.from(callback_secret, 'hex'))
+}
+
+type Received = {
+  readonly callback: SignedCallback
+  readonly decision: VendorDecision
+  readonly now: number
+  readonly wall: number
+  /** Further writes in the decision's transaction. */
+  readonly also?: (t: Tx, draw: Draw, attempt: AttemptRow) => Promise<void>
+}
+
+/**
+ * Applies a vendor decision. Repeating it changes nothing, so callbacks can be retried and replayed.
+ * @throws AppError 401 for an invalid or old signature, 404, 409 invalid_transition
+ */
+async function takeDecision(ctx: Context, received: Received): Promise<AttemptRow> {
+  const { callback, decision, now, wall, also } = received
+  if (!verificationVendor.of(ctx).isGenuine(callback, wall)) {
+    throw new AppError('unauthorized', 'The callback has no valid vendor signature, or its timestamp is not current.')
+  }
+  return commit(ctx, async (t, draw) => {
+    const found = (await t.table(attempts).page('session', [decision.session_id], { limit: 1 })).rows[0]
+    const attempt = found && (await t.table(attempts).getForUpdate(found.id))
+    if (!attempt) throw notFound('The session')
+    if (attemptStatusAt(attempt, { now, wall }) === decision.decision && also === undefined) return attempt
+    const event = decision.decision === 'approved' ? 'approve' : 'reject'
+    const change = { reason: decision.reason ?? null }
+    const decided = await stepAttempt(t, draw, { attempt, event, by: 'vendor', now, wall, change })
+    await also?.(t, draw, decided)
+    return decided
+  })
+}

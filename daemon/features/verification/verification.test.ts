@@ -6,7 +6,7 @@ import { type Answer, type Marketplace, openMarketplace } from '../../../fixture
 import { type Person, registered } from '../../../fixtures/market/people.ts'
 import { DAY_MS, HOUR_MS } from '../../../src/core/time.ts'
 import { sandboxVendor, type VerificationVendor } from '../../ports/vendor.ts'
-import { verificationVendor } from './callback.ts'
+import { verificationVendor } from './routes.ts'
 import { attempts } from './rows.ts'
 
 // @story one person and the attempts that follow each other

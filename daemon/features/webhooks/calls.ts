@@ -1,6 +1,5 @@
 import { HOUR_MS } from '../../../src/core/time.ts'
-import type { Draw } from '../../store/draw.ts'
-import type { Tx } from '../../store/port.ts'
+import type { Draw, Tx } from '../../store/port.ts'
 import { draftOf, type NewCall, recordOneTry } from './queue.ts'
 import { type DeliveryRow, deliveries } from './rows.ts'
 import type { SentAttempt } from './send.ts'

@@ -1,6 +1,6 @@
 import type { Entropy } from '../../../src/core/hex.ts'
-import { commit, type Draw, drawFrom } from '../../store/draw.ts'
-import type { Store, Tx } from '../../store/port.ts'
+import { commit, drawFrom } from '../../store/draw.ts'
+import type { Draw, Store, Tx } from '../../store/port.ts'
 import { beginCall, endCall } from './calls.ts'
 import { messageOf, type NewDelivery, type QueuedMessage, type WebhookEndpoint } from './queue.ts'
 import type { DeliveryRow } from './rows.ts'

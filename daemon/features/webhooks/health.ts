@@ -1,9 +1,16 @@
 import { HOUR_MS } from '../../../src/core/time.ts'
 import { participants } from '../../kernel/rows.ts'
 import type { ReadTx, Tx } from '../../store/port.ts'
-import { endpointUrl, type Liveness, liveness, pollingStatus, untried, withLiveness } from '../listings/liveness.ts'
 import { type ServiceRow, services } from '../listings/rows.ts'
-import { MAX_LISTINGS } from '../listings/write.ts'
+import {
+  endpointUrl,
+  type Liveness,
+  liveness,
+  MAX_LISTINGS,
+  pollingStatus,
+  untried,
+  withLiveness,
+} from '../listings/write.ts'
 import { deliveries } from './rows.ts'
 
 /** Deliveries considered for `webhook_healthy`. */

@@ -6,9 +6,9 @@ import { participantDraft } from '../../../fixtures/kit/rows.ts'
 import { DAY_MS, SECOND_MS } from '../../../src/core/time.ts'
 import { participants } from '../../kernel/rows.ts'
 import { commit, drawFrom } from '../../store/draw.ts'
-import { MAX_CONCURRENT } from './lanes.ts'
 import { enqueue, MAX_PENDING_PER_ENDPOINT, replay } from './queue.ts'
 import { deliveries } from './rows.ts'
+import { MAX_CONCURRENT } from './worker.ts'
 
 const OLD_SECRET = `whsec_${Buffer.alloc(32, 2).toString('base64')}`
 

@@ -5,8 +5,7 @@ import type { JsonObject } from '../../../src/model/service.ts'
 import { emit } from '../../events/event-log.ts'
 import { nextNumber, type ParticipantRow, participants } from '../../kernel/rows.ts'
 import { isLarge } from '../../store/blobs.ts'
-import type { Draw } from '../../store/draw.ts'
-import type { Draft, ReadTx, Tx } from '../../store/port.ts'
+import type { Draft, Draw, ReadTx, Tx } from '../../store/port.ts'
 import { services } from '../listings/rows.ts'
 import { updateHealth, updateHealthOfAll } from './health.ts'
 import { type DeliveryRow, deliveries } from './rows.ts'
@@ -36,7 +35,6 @@ export type NewDelivery = {
   readonly type: string
   /** Members besides `type`, `event_id` and `created_at`. */
   readonly data: JsonObject
-  /** Business time. */
   readonly now: number
   /** Set if only one attempt is made, because the caller retries. */
   readonly once?: true

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { DeliveryAttempt, deliveryStates } from '../../../src/model/delivery.ts'
-import type { AnyCollection } from '../../store/port.ts'
-import { defineCollection, stored } from '../../store/port.ts'
+import { type AnyCollection, defineCollection, stored } from '../../store/port.ts'
 /** A stored delivery. Times are epoch milliseconds of business time, unless stated otherwise. */
 export const DeliveryRow = z.strictObject({
   ...stored,

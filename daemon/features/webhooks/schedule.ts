@@ -39,7 +39,6 @@ type Situation = {
   /** Number of attempts, including this one. */
   readonly tries: number
   readonly maxTries: number
-  /** Business time. */
   readonly now: number
   /** Random value from 0 to 1. */
   readonly jitter: number

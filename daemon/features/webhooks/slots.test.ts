@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createSlots, MAX_CONCURRENT, MAX_SLOW_CONCURRENT } from './lanes.ts'
+import { createSlots, MAX_CONCURRENT, MAX_SLOW_CONCURRENT } from './worker.ts'
 
 test('participants whose endpoints hang leave room for all others', () => {
   let now = 0

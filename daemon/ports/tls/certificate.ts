@@ -34,7 +34,6 @@ export function factsOf(raw: Buffer) {
     subject: oneLine(certificate.subject),
     issuer: oneLine(certificate.issuer),
     serial: certificate.serialNumber.slice(0, MAX_FIELD_CHARS),
-    /** ISO 8601. */
     valid_from: new Date(certificate.validFrom).toISOString(),
     valid_to: new Date(certificate.validTo).toISOString(),
     /** DNS names and addresses. */

@@ -75,7 +75,6 @@ const MAX_FAILURES = 5
 /** Pause after repeated failures. */
 const BREAK_MS = MINUTE_MS
 const MAX_KEPT = 500
-/** Requests per minute. */
 const MAX_A_MINUTE = 120
 
 type Kept = { readonly value: unknown; readonly at: number; readonly until: number }

@@ -12,7 +12,6 @@ export type Resolve = (hostname: string) => Promise<readonly ResolvedAddress[]>
 /** Time limit for connecting, including the TLS handshake. */
 const CONNECT_TIMEOUT_MS = 10_000
 
-/** The system resolver. */
 export const systemResolve: Resolve = async (hostname) => {
   const found = await systemLookup(hostname, { all: true, order: 'verbatim' })
   return found.map(({ address, family }) => ({ address, family: family === 6 ? 6 : 4 }))

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { usdc } from '../../../src/core/money.ts'
-import type { Slice, TableReads } from '../engine/base.ts'
+import type { Slice, TableReads } from '../engine/rows.ts'
 import { placeIn, type RowIndex, shapeTable } from '../engine/tables.ts'
 import type { Scalar } from '../port.ts'
 import { type Account, account, accounts } from './world.testkit.ts'

@@ -1,6 +1,6 @@
-import type { Base, Staged, TableReads } from './base.ts'
 import { layerOver } from './layer.ts'
 import type { AnyRow } from './order.ts'
+import type { Base, Staged, TableReads } from './rows.ts'
 
 /** Persistent storage behind the front, written in batches. */
 export type DeepBase = Pick<Base, 'tables' | 'records'> & {

@@ -5,9 +5,8 @@ import { answersOf, type Put, put, shape, whole } from '../conformance/answers.t
 import { conformance } from '../conformance/suite.testkit.ts'
 import type { Account } from '../conformance/world.testkit.ts'
 import { openMemoryStore } from '../memory/open.testkit.ts'
-import type { Awaitable, Base, TableReads } from './base.ts'
 import { type Layer, layerOver } from './layer.ts'
-import { createRowSet, putRow, type RowSet, readsOf } from './rows.ts'
+import { type Awaitable, type Base, createRowSet, putRow, type RowSet, readsOf, type TableReads } from './rows.ts'
 
 /* Layers over rows that come at once, over rows that come later, and over other layers. */
 

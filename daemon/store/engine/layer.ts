@@ -1,7 +1,18 @@
 import type { Scalar } from '../port.ts'
-import { type Awaitable, chain, type Slice, type Staged, type TableReads } from './base.ts'
 import type { AnyRow } from './order.ts'
-import { countOf, createRowSet, pageOf, putRow, type RowSet, uniqueOf } from './rows.ts'
+import {
+  type Awaitable,
+  chain,
+  countOf,
+  createRowSet,
+  pageOf,
+  putRow,
+  type RowSet,
+  type Slice,
+  type Staged,
+  type TableReads,
+  uniqueOf,
+} from './rows.ts'
 import { keyOf, placeIn, type RowIndex } from './tables.ts'
 
 /** A set of changes above a table, such as a transaction's writes. Reads see them instead of the table's rows. */

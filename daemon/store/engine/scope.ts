@@ -1,5 +1,5 @@
 import { StoreMisuse } from '../errors.ts'
-import type { Awaitable } from './base.ts'
+import type { Awaitable } from './rows.ts'
 
 export type ScopeGuard = <T>(call: () => Awaitable<T>) => Promise<T>
 

@@ -1,11 +1,10 @@
 import { StoreMisuse } from '../errors.ts'
 import type { Page, PageQuery, Reader, Row, Scalar } from '../port.ts'
-import { type Awaitable, chain, type Slice, type TableReads } from './base.ts'
 import { type AnyRow, decodeCursor, encodeCursor, type IndexPlace } from './order.ts'
+import { type Awaitable, chain, type Slice, type TableReads } from './rows.ts'
 import type { ScopeGuard } from './scope.ts'
 import { placeIn, type RowIndex, type TableShape } from './tables.ts'
 
-/** Largest page. */
 export const MAX_PAGE_ROWS = 1_000
 
 export function readRow(reads: TableReads, key: string): Awaitable<AnyRow | undefined> {

@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Slice, Staged, TableReads } from '../engine/base.ts'
 import type { DeepBase, DeepBatch } from '../engine/front.ts'
 import type { AnyRow, IndexPlace } from '../engine/order.ts'
-import type { TableShape } from '../engine/tables.ts'
+import type { Slice, Staged, TableReads } from '../engine/rows.ts'
+import type { RowIndex, TableShape } from '../engine/tables.ts'
 import { StoreDamaged } from '../errors.ts'
+import type { Scalar } from '../port.ts'
 import { behind, bytesOf, latin, textOf } from './bytes.ts'
-import { countCache, rowCache } from './caches.ts'
 import { type Batch, inTurns, type LevelDb, type Moment, writeBatch } from './db.ts'
 import { type EntryKeys, type Keys, keysOf, type NumberOf, type Parts, valueCodec } from './keys.ts'
 
@@ -324,4 +324,51 @@ function rangeOf(keys: Keys, { index, prefix, isDescending, after, until }: Slic
     place.key === undefined ? behind(at(place)) : Buffer.concat([at(place), Buffer.alloc(1)])
   if (isDescending) return { gte: until ? at(until) : whole, lt: after ? at(after) : behind(whole) }
   return { gte: after ? past(after) : whole, lt: until ? past(until) : behind(whole) }
+}
+
+/** Number of decoded rows that a table keeps in memory, such as those of accounts and services in use. */
+const ROWS_CACHED = 500
+const COUNTS_CACHED = 64
+
+/** Keeps rows that were read. Reads one row synchronously, because it is often kept or known to be absent. */
+function rowCache(read: (name: string) => AnyRow | undefined) {
+  const cached = new Map<string, AnyRow>()
+  return {
+    of(name: string): AnyRow | undefined {
+      const row = cached.get(name) ?? read(name)
+      if (cached.size >= ROWS_CACHED) cached.clear()
+      if (row !== undefined) cached.set(name, row)
+      return row
+    },
+    clear: () => cached.clear(),
+  }
+}
+
+type Count = { readonly index: RowIndex; readonly prefix: readonly Scalar[] }
+
+/** Keeps the totals that were asked for. Each batch changes them, so the entries are read once. */
+function countCache(read: (count: Count) => Promise<number>) {
+  const cached = new Map<string, Count & { rows: number }>()
+  let batches = 0
+  const isIn = ({ index, prefix }: Count, row: AnyRow | null | undefined): number =>
+    Number(row != null && index.holds(row) && index.compareToPlace(row, { values: prefix }) === 0)
+  return {
+    async of(name: string, count: Count): Promise<number> {
+      const known = cached.get(name)
+      if (known !== undefined) return known.rows
+      const begun = batches
+      const rows = await read(count)
+      if (cached.size >= COUNTS_CACHED) cached.clear()
+      if (begun === batches) cached.set(name, { ...count, rows })
+      return rows
+    },
+    /** Counts a batch's changes of the collection. */
+    change(collection: string, staged: readonly Staged[]): void {
+      batches += 1
+      if (cached.size === 0) return
+      const own = staged.filter(({ write }) => write.collection === collection)
+      for (const count of cached.values())
+        for (const { write, before } of own) count.rows += isIn(count, write.row as AnyRow | null) - isIn(count, before)
+    },
+  }
 }

@@ -99,7 +99,6 @@ function paceOf(
   let rest: NodeJS.Timeout | undefined
   const isLevel = isBehind(kept)
 
-  /** Size limit of the journal. */
   const limit = () => Math.max(compactAboveBytes, files.snapshotBytes() * COMPACT_ABOVE_SNAPSHOT_SHARE)
 
   async function compactIfItFits(): Promise<void> {

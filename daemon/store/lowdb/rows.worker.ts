@@ -1,9 +1,9 @@
 // Worker thread of `mover.ts`. It moves the rows of some journal files to LevelDB, and ends.
 import { parentPort, workerData } from 'node:worker_threads'
 import { realDisk } from '../disk.ts'
-import type { Staged } from '../engine/base.ts'
 import { memberCodec } from '../engine/bigints.ts'
 import type { AnyRow } from '../engine/order.ts'
+import type { Staged } from '../engine/rows.ts'
 import { shapeTable } from '../engine/tables.ts'
 import { StoreDamaged } from '../errors.ts'
 import { openLevelDb } from '../level/db.ts'

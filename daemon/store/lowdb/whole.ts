@@ -41,7 +41,6 @@ export type WholeWriter = {
   add(collection: string, row: unknown): Promise<void>
   /** Makes everything durable. */
   end(): Promise<void>
-  /** Discards it. */
   drop(): Promise<void>
 }
 

@@ -1,7 +1,6 @@
 import { compact } from '../../../src/core/record.ts'
-import type { Base } from '../engine/base.ts'
 import { type ChangeSink, createEngine } from '../engine/engine.ts'
-import { createState, memoryBase } from '../engine/rows.ts'
+import { type Base, createState, memoryBase } from '../engine/rows.ts'
 import { encodeChange } from '../engine/tables.ts'
 import type { AnyCollection, Store } from '../port.ts'
 

@@ -1,5 +1,5 @@
-import type { Slice, TableReads } from '../engine/base.ts'
 import type { AnyRow } from '../engine/order.ts'
+import type { Slice, TableReads } from '../engine/rows.ts'
 import { keyOf, type RowIndex } from '../engine/tables.ts'
 import type { Scalar } from '../port.ts'
 import type { PgRow } from './connection.ts'

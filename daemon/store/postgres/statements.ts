@@ -1,5 +1,5 @@
-import type { Slice } from '../engine/base.ts'
 import { type AnyRow, type IndexPlace, indexedValue } from '../engine/order.ts'
+import type { Slice } from '../engine/rows.ts'
 import { keyOf, type RowIndex } from '../engine/tables.ts'
 import type { Scalar } from '../port.ts'
 import type { PgValue } from './connection.ts'

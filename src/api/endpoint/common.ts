@@ -3,14 +3,6 @@ import { DEFAULT_PAGE, MAX_PAGE, MAX_URL_CHARS } from '../../core/limits.ts'
 import { httpUrl, staysHere } from '../../core/loopback.ts'
 import { hiddenCharacter, isHouseName, MAX_PUBLIC_NAME_CHARS } from '../../core/public-name.ts'
 
-/** ISO 8601 UTC with milliseconds ⇄ epoch milliseconds (decisions §1). */
-export const Time = z
-  .codec(z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/), z.int(), {
-    decode: (text) => Date.parse(text),
-    encode: (ms) => new Date(ms).toISOString(),
-  })
-  .meta({ id: 'Time', description: 'ISO 8601 UTC with milliseconds', format: 'date-time' })
-
 /** A time from a caller: ISO 8601 with any offset, with or without milliseconds. */
 export const TimeInput = z
   .codec(z.iso.datetime({ offset: true, error: 'must be a time like 2026-01-31T12:00:00Z' }), z.int(), {

@@ -12,8 +12,8 @@ import {
   type Reply,
   templatePath,
 } from '../endpoint/define.ts'
-import { clientLines, type LocalToken } from '../endpoint/published-clients.ts'
 import { signInHeader } from '../endpoint/sign-in.ts'
+import { clientLines, type LocalToken } from '../endpoint/x402.ts'
 import { api, type EndpointName, endpointNames } from '../index.ts'
 import { isEnabled, replacementOf, type Switches, statusOf } from '../status.ts'
 import { anyOtherError, errorResponses, pageMedia } from './errors.ts'

@@ -1,9 +1,8 @@
 import { z } from 'zod'
-import { Amount, idOf, UsdNumber } from '../../core/codecs.ts'
+import { Amount, idOf, Time, UsdNumber } from '../../core/codecs.ts'
 import { keysOf } from '../../core/record.ts'
 import { JsonObject } from '../../model/service.ts'
 import { authorRoles, subscriptionStatuses } from '../../model/words.ts'
-import { Time } from '../endpoint/common.ts'
 import { JobUpdate } from '../sections/jobs.ts'
 import type { OpenApiNode, SchemaComponents } from './schemas.ts'
 

@@ -1,7 +1,6 @@
 import { z } from 'zod'
-import { namedObject } from '../../core/codecs.ts'
+import { namedObject, Time } from '../../core/codecs.ts'
 import { DAY_MS } from '../../core/time.ts'
-import { Time } from '../endpoint/common.ts'
 import { adminEndpoint, json, jsonBody } from '../endpoint/define.ts'
 import { CronHealth } from './platform.ts'
 

@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { Amount, namedObject } from '../../core/codecs.ts'
+import { Amount, namedObject, Time } from '../../core/codecs.ts'
 import { accountKinds } from '../../model/ledger.ts'
 import { seriesSpans } from '../../model/words.ts'
-import { queryInt, Time } from '../endpoint/common.ts'
+import { queryInt } from '../endpoint/common.ts'
 import { adminEndpoint, json } from '../endpoint/define.ts'
 
 /** How long calls of an endpoint are remembered, in hours. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { Amount, idOf, namedObject } from '../../core/codecs.ts'
+import { Amount, idOf, namedObject, Time } from '../../core/codecs.ts'
 import { DEFAULT_PAGE } from '../../core/limits.ts'
-import { queryInt, Time, TimeInput } from '../endpoint/common.ts'
+import { queryInt, TimeInput } from '../endpoint/common.ts'
 import { adminEndpoint, defineEndpoint, json } from '../endpoint/define.ts'
 
 const MAX_REQUESTS = 1_000

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { Address, Amount, idOf, namedObject } from '../../core/codecs.ts'
+import { Address, Amount, idOf, namedObject, Time } from '../../core/codecs.ts'
 import { logLevels, partyRoles } from '../../model/words.ts'
-import { queryInt, Time } from '../endpoint/common.ts'
+import { queryInt } from '../endpoint/common.ts'
 import { adminEndpoint, bytes, events, json, jsonBody, stream } from '../endpoint/define.ts'
 
 const MAX_LOG_LINES = 1_000

@@ -1,7 +1,6 @@
 import { z } from 'zod'
-import { Amount, namedObject } from '../../core/codecs.ts'
+import { Amount, namedObject, Time } from '../../core/codecs.ts'
 import { attentionKinds, ownAttentionKinds } from '../../model/words.ts'
-import { Time } from '../endpoint/common.ts'
 import { accountEndpoint, adminEndpoint, json } from '../endpoint/define.ts'
 
 /** A problem for the operator. */

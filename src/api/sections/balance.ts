@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { Address, Amount, idOf, namedObject } from '../../core/codecs.ts'
+import { Address, Amount, idOf, namedObject, Time } from '../../core/codecs.ts'
 import { usdc } from '../../core/money.ts'
 import { historyTypes } from '../../model/ledger.ts'
 import { payoutStates } from '../../model/words.ts'
-import { paged, pageQuery, Time } from '../endpoint/common.ts'
+import { paged, pageQuery } from '../endpoint/common.ts'
 import { endpointsWith, json, jsonBody, open, paid } from '../endpoint/define.ts'
 
 const section = 'Balance, earnings, referrals'

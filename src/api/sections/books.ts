@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { Address, Amount, idOf, namedObject, TaxDetails } from '../../core/codecs.ts'
+import { Address, Amount, idOf, namedObject, TaxDetails, Time } from '../../core/codecs.ts'
 import { statementAccounts } from '../../model/ledger.ts'
-import { Time, TimeInput } from '../endpoint/common.ts'
+import { TimeInput } from '../endpoint/common.ts'
 import { admin, defineEndpoint, jsonOrPage, keySignInOrAdmin, stream } from '../endpoint/define.ts'
 
 const Reference = z.strictObject({ kind: z.string(), id: z.string() })

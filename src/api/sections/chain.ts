@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { Address, Amount, namedObject } from '../../core/codecs.ts'
+import { Address, Amount, namedObject, Time } from '../../core/codecs.ts'
 import { chainTxStates, gasActs, keyRoles, keyStates, saleCostKinds } from '../../model/payment.ts'
-import { paged, pageQuery, Time } from '../endpoint/common.ts'
+import { paged, pageQuery } from '../endpoint/common.ts'
 import { adminEndpoint, json, jsonBody } from '../endpoint/define.ts'
 
 /** Maximum length of a transaction id, which consists of signer and nonce. */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { namedObject } from '../../core/codecs.ts'
-import { clampedLimit, MAX_OFFSET, queryInt, Time } from '../endpoint/common.ts'
+import { namedObject, Time } from '../../core/codecs.ts'
+import { clampedLimit, MAX_OFFSET, queryInt } from '../endpoint/common.ts'
 import { endpointsWith, json, open, text } from '../endpoint/define.ts'
 import { AcceptsV2 } from '../endpoint/x402.ts'
 import { MAX_QUERY_CHARS } from './services.ts'

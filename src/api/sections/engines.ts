@@ -1,7 +1,6 @@
 import { z } from 'zod'
-import { namedObject } from '../../core/codecs.ts'
+import { namedObject, Time } from '../../core/codecs.ts'
 import { engineStatuses } from '../../model/words.ts'
-import { Time } from '../endpoint/common.ts'
 import { adminEndpoint, json } from '../endpoint/define.ts'
 
 const EngineView = namedObject('Engine', {

@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { idOf, namedObject } from '../../core/codecs.ts'
+import { idOf, namedObject, Time } from '../../core/codecs.ts'
 import { DEFAULT_PAGE, MAX_PAGE } from '../../core/limits.ts'
 import { eventTypes } from '../../model/event-types.ts'
-import { queryInt, Time } from '../endpoint/common.ts'
+import { queryInt } from '../endpoint/common.ts'
 import { accountEndpoint, feed } from '../endpoint/define.ts'
 
 export const MAX_EVENT_WAIT_SECONDS = 30

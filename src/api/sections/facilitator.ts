@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { Address, Amount, namedObject } from '../../core/codecs.ts'
+import { Address, Amount, namedObject, Time } from '../../core/codecs.ts'
 import { facilitatedStates } from '../../model/payment.ts'
 import { KnownJsonObject } from '../../model/service.ts'
-import { clampedLimit, MAX_OFFSET, paged, pageQuery, queryInt, Time } from '../endpoint/common.ts'
+import { clampedLimit, MAX_OFFSET, paged, pageQuery, queryInt } from '../endpoint/common.ts'
 import { adminEndpoint, endpointsWith, json, jsonBody, keyOrLocal, open } from '../endpoint/define.ts'
 
 const endpoint = endpointsWith({ origin: 'ours', section: 'Facilitator', servedWith: 'facilitator' })

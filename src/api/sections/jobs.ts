@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Address, Amount, idOf } from '../../core/codecs.ts'
+import { Address, Amount, idOf, Time } from '../../core/codecs.ts'
 import { MAX_DELIVERY_BODY_BYTES, MAX_RATING, MAX_TEXT_CHARS } from '../../core/limits.ts'
 import { usdc } from '../../core/money.ts'
 import {
@@ -14,7 +14,7 @@ import {
 } from '../../model/job.ts'
 import { KnownJson, KnownJsonObject } from '../../model/service.ts'
 import { partyRoles } from '../../model/words.ts'
-import { paged, pageQuery, Time } from '../endpoint/common.ts'
+import { paged, pageQuery } from '../endpoint/common.ts'
 import { endpointsWith, json, jsonBody, keyOrPaid, keyOrSignIn, keyOrToken } from '../endpoint/define.ts'
 import { Message, messageQuery, NewMessage, Thread } from './threads.ts'
 
@@ -130,13 +130,11 @@ export type JobUpdate = z.output<typeof JobUpdate>
 /** Body with a higher size limit, because deliverables may be large. */
 export const updateBody = jsonBody(JobUpdate, { maxBodyBytes: MAX_DELIVERY_BODY_BYTES })
 
-/** A buyer's verification. */
 export const VerifyBody = z.strictObject({
   rating: z.int().min(1).max(MAX_RATING).optional(),
   comment: z.string().max(MAX_TEXT_CHARS).optional(),
 })
 
-/** A buyer's dispute. */
 export const DisputeBody = z.strictObject({
   reason: z.string().max(MAX_TEXT_CHARS).regex(/\S/, 'required: describe the problem'),
   category: z.enum(disputeCategories),

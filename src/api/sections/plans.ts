@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { Address, Amount, idOf, namedObject } from '../../core/codecs.ts'
+import { Address, Amount, idOf, namedObject, Time } from '../../core/codecs.ts'
 import { MAX_TEXT_CHARS } from '../../core/limits.ts'
 import { billingPeriods } from '../../model/service.ts'
 import { partyRoles, subscriptionStatuses } from '../../model/words.ts'
-import { PublicName, paged, pageQuery, Time } from '../endpoint/common.ts'
+import { PublicName, paged, pageQuery } from '../endpoint/common.ts'
 import { endpointsWith, json, jsonBody, key, open, paid } from '../endpoint/define.ts'
 import { PriceInput } from './services.ts'
 

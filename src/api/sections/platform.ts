@@ -1,7 +1,6 @@
 import { z } from 'zod'
-import { Address, namedObject } from '../../core/codecs.ts'
+import { Address, namedObject, Time } from '../../core/codecs.ts'
 import { engineStatuses } from '../../model/words.ts'
-import { Time } from '../endpoint/common.ts'
 import { bytes, endpointsWith, json, open } from '../endpoint/define.ts'
 import { ChainHealth } from './chain.ts'
 import { Sdn } from './sdn.ts'

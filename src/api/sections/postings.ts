@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { idOf, namedObject, UsdNumber } from '../../core/codecs.ts'
+import { idOf, namedObject, Time, UsdNumber } from '../../core/codecs.ts'
 import { MAX_NAME_CHARS } from '../../core/limits.ts'
 import { JsonObject } from '../../model/service.ts'
 import { bidStatuses, postingStatuses } from '../../model/words.ts'
-import { paged, pageQuery, Time, TimeInput } from '../endpoint/common.ts'
+import { paged, pageQuery, TimeInput } from '../endpoint/common.ts'
 import { endpointsWith, json, key, open } from '../endpoint/define.ts'
 import { MAX_QUERY_CHARS } from './services.ts'
 

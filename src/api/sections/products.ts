@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { Amount, idOf, namedObject } from '../../core/codecs.ts'
+import { Amount, idOf, namedObject, Time } from '../../core/codecs.ts'
 import { MAX_NAME_CHARS, MAX_PRODUCT_BYTES, MAX_TEXT_CHARS } from '../../core/limits.ts'
 import { paymentMethods } from '../../model/job.ts'
-import { PublicName, paged, pageQuery, QueryBoolean, Time } from '../endpoint/common.ts'
+import { PublicName, paged, pageQuery, QueryBoolean } from '../endpoint/common.ts'
 import { endpointsWith, file, json, jsonBody, key, multipart, openOrKey, paid } from '../endpoint/define.ts'
 import { MAX_QUERY_CHARS, PriceInput } from './services.ts'
 

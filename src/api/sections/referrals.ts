@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { Amount, idOf, namedObject } from '../../core/codecs.ts'
+import { Amount, idOf, namedObject, Time } from '../../core/codecs.ts'
 import { participantTypes } from '../../model/words.ts'
-import { paged, pageQuery, Time } from '../endpoint/common.ts'
+import { paged, pageQuery } from '../endpoint/common.ts'
 import { accountEndpoint, endpointsWith, json, jsonBody, open } from '../endpoint/define.ts'
 
 const section = 'Balance, earnings, referrals'

@@ -1,7 +1,6 @@
 import { z } from 'zod'
-import { Address, Bytes32, namedObject } from '../../core/codecs.ts'
+import { Address, Bytes32, namedObject, Time } from '../../core/codecs.ts'
 import { usdc } from '../../core/money.ts'
-import { Time } from '../endpoint/common.ts'
 import { bytes, endpointsWith, json, jsonBody, open, paid } from '../endpoint/define.ts'
 import { Trust } from './services.ts'
 

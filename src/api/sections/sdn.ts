@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { Address, namedObject } from '../../core/codecs.ts'
+import { Address, namedObject, Time } from '../../core/codecs.ts'
 import { MAX_TEXT_CHARS } from '../../core/limits.ts'
-import { paged, pageQuery, Time } from '../endpoint/common.ts'
+import { paged, pageQuery } from '../endpoint/common.ts'
 import { adminEndpoint, json, jsonBody } from '../endpoint/define.ts'
 
 /** `/health.compliance.sdn`; business time. */

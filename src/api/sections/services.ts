@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Amount, idOf, namedObject, Price } from '../../core/codecs.ts'
+import { Amount, idOf, namedObject, Price, Time } from '../../core/codecs.ts'
 import { MAX_NAME_CHARS, MAX_TEXT_CHARS } from '../../core/limits.ts'
 import { usdc } from '../../core/money.ts'
 import {
@@ -12,7 +12,7 @@ import {
   webhookStatuses,
 } from '../../model/service.ts'
 import { tiers } from '../../model/words.ts'
-import { PublicName, paged, pageQuery, QueryBoolean, Time, WebhookUrl } from '../endpoint/common.ts'
+import { PublicName, paged, pageQuery, QueryBoolean, WebhookUrl } from '../endpoint/common.ts'
 import { endpointsWith, json, jsonBody, key, open, openOrKey, paid } from '../endpoint/define.ts'
 
 const endpoint = endpointsWith({ section: 'Discovery and listings' })
@@ -45,7 +45,6 @@ export const Reputation = namedObject('Reputation', {
     .optional(),
 })
 
-/** Trust verdict. */
 export const Trust = namedObject('Trust', {
   verdict: z.enum(['verified', 'degraded', 'failed', 'unknown', 'withheld']),
   level: z.int(),

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Time } from '../endpoint/common.ts'
+import { Time } from '../../core/codecs.ts'
 import { empty, endpointsWith, json, jsonBody, open } from '../endpoint/define.ts'
 
 const endpoint = endpointsWith({ section: 'Reputation, trace, statistics' })

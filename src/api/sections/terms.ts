@@ -1,7 +1,6 @@
 import { z } from 'zod'
-import { idOf } from '../../core/codecs.ts'
+import { idOf, Time } from '../../core/codecs.ts'
 import { MAX_NAME_CHARS } from '../../core/limits.ts'
-import { Time } from '../endpoint/common.ts'
 import { accountEndpoint, json, jsonBody, open } from '../endpoint/define.ts'
 
 export const termsApi = {

@@ -1,8 +1,7 @@
 import { z } from 'zod'
-import { idOf, namedObject } from '../../core/codecs.ts'
+import { idOf, namedObject, Time } from '../../core/codecs.ts'
 import { MAX_ATTACHMENT_BYTES, MAX_MESSAGE_CHARS } from '../../core/limits.ts'
 import { partyRoles } from '../../model/words.ts'
-import { Time } from '../endpoint/common.ts'
 import { endpointsWith, file, json, keyOrToken, keyTokenOrAdmin, multipart } from '../endpoint/define.ts'
 
 const endpoint = endpointsWith({ section: 'Threads (negotiation and delivery)' })

@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { Amount, idOf, namedObject } from '../../core/codecs.ts'
+import { Amount, idOf, namedObject, Time } from '../../core/codecs.ts'
 import { MAX_MESSAGE_CHARS, MAX_PAGE } from '../../core/limits.ts'
 import { authorRoles, messageTypes, partyRoles, proposalStatuses, threadStatuses } from '../../model/words.ts'
-import { MAX_OFFSET, paged, pageQuery, queryInt, Time } from '../endpoint/common.ts'
+import { MAX_OFFSET, paged, pageQuery, queryInt } from '../endpoint/common.ts'
 import { endpointsWith, json, jsonBody, keyOrToken } from '../endpoint/define.ts'
 
 const endpoint = endpointsWith({ section: 'Threads (negotiation and delivery)' })

@@ -1,7 +1,6 @@
 import { z } from 'zod'
-import { idOf } from '../../core/codecs.ts'
+import { idOf, Time } from '../../core/codecs.ts'
 import { TraceEvent } from '../../model/trace.ts'
-import { Time } from '../endpoint/common.ts'
 import { defineEndpoint, html, json, jsonBody, keyOrSigned, token } from '../endpoint/define.ts'
 
 const MAX_TRACE_BYTES = 16 * 1024

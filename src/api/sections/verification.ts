@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { idOf, namedObject } from '../../core/codecs.ts'
+import { idOf, namedObject, Time } from '../../core/codecs.ts'
 import { MAX_NAME_CHARS, MAX_TEXT_CHARS } from '../../core/limits.ts'
 import { attemptStatuses, tiers, vendorDecisions } from '../../model/words.ts'
-import { paged, pageQuery, Time } from '../endpoint/common.ts'
+import { paged, pageQuery } from '../endpoint/common.ts'
 import {
   accountEndpoint,
   adminEndpoint,

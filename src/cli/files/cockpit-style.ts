@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { readJson, shaped, writeJson } from '../../client/files.ts'
-import type { Places } from '../../client/paths.ts'
+import type { Places } from '../../client/settings.ts'
 import { KEPT_VIEWS_MAX, type KeptViews, PUT_OFF_MAX, type PutOff } from '../../model/cockpit-files.ts'
 import type { CommandContext } from '../command.ts'
 import { usage } from '../exit.ts'

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { readText } from '../../client/files.ts'
-import type { Places } from '../../client/paths.ts'
+import type { Places } from '../../client/settings.ts'
 import type { KeyFault, KeyWish } from '../../model/cockpit-files.ts'
 
 const FILE = 'keys.json'

@@ -1,13 +1,27 @@
-import { columnsIn, type ListPlace, textOf } from '../../nouns/columns.ts'
-import { type ListName, type ListOf, type Noun, type NounPage, rowsOf } from '../../nouns/noun.ts'
+import {
+  type ListFields,
+  type ListOrders,
+  MAX_FILTER_CHARS,
+  parseFilter,
+  sortDescription,
+  sortWords,
+} from '../../core/filter.ts'
+import {
+  columnsIn,
+  type ListName,
+  type ListOf,
+  type ListPlace,
+  type Noun,
+  type NounPage,
+  rowsOf,
+  textOf,
+} from '../../nouns/noun.ts'
 import { bold, cyan, kebab } from '../../text/text.ts'
-import type { Command } from '../command.ts'
+import { type Command, watchOptions } from '../command.ts'
 import type { Io } from '../io.ts'
 import { type Column, printRows } from '../output.ts'
 import * as z from '../params.ts'
-import { watchOptions } from '../run/watched.ts'
 import type { Session } from '../session.ts'
-import type { searchOptions } from './search-options.ts'
 
 const PAGE_ROWS = 20
 export const PAGE_ROWS_MAX = 100
@@ -120,4 +134,27 @@ export function showNoun<R>(noun: Noun<R>, row: R, io: Io): void {
     if (words !== '') io.line(`  ${label.padEnd(LABEL_COLUMNS)}${words}`)
   const next = noun.nextOf?.(row)
   if (next !== undefined) io.note(`  ${'next'.padEnd(LABEL_COLUMNS)}${cyan(io.hint(next))}`)
+}
+
+/** `--filter` and `--sort`, applied over all pages. */
+export function searchOptions(fields: ListFields, orders?: ListOrders) {
+  const problemOf = (text: string) => {
+    const parsed = parseFilter(text, fields)
+    return parsed.ok ? undefined : parsed.problem
+  }
+  return {
+    filter: z
+      .string()
+      .max(MAX_FILTER_CHARS)
+      .refine(
+        (text) => problemOf(text) === undefined,
+        (text) => problemOf(text) ?? '',
+      )
+      .optional()
+      .meta({
+        description: `one or more of: words  !word  field:a,b  field:!a  field:>1; fields: ${Object.keys(fields).join(', ')}`,
+        value: 'words',
+      }),
+    sort: z.choice(sortWords(fields, orders), { description: sortDescription(orders), value: 'field' }),
+  }
 }

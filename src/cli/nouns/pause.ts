@@ -6,7 +6,6 @@ import type { Io } from '../io.ts'
 import * as z from '../params.ts'
 import { confirmName, type Session, type SessionHost } from '../session.ts'
 
-/** A pause switch. */
 type PauseState = WireAnswer<'getPlatformStatus'>
 type PauseChange = WireAnswer<'pausePlatform'>
 

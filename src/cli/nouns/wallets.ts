@@ -1,4 +1,4 @@
-import type { Places } from '../../client/paths.ts'
+import type { Places } from '../../client/settings.ts'
 import { currentWallet, type NamedWallet } from '../../client/wallets.ts'
 import { AppError } from '../../core/error.ts'
 import { CliError } from '../exit.ts'
@@ -28,7 +28,6 @@ export async function withHoldings(
 /** Wallets per request. */
 const WALLETS_AT_ONCE = 50
 
-/** Holdings as text. */
 export function holdingText({ holds }: Holding): string {
   return holds === null ? 'not known: no marketplace answers' : `$${holds}`
 }

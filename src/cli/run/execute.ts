@@ -1,10 +1,10 @@
-import { placesOf } from '../../client/paths.ts'
+import { placesOf } from '../../client/settings.ts'
 import type { Budget } from '../../client/spending/budget.ts'
 import { AppError } from '../../core/error.ts'
 import { isObject } from '../../core/json.ts'
 import { harmless, oneLine } from '../../text/text.ts'
 import { eachText } from '../answer.ts'
-import type { Command, CommandContext, Entry, Invoked } from '../command.ts'
+import { type Command, type CommandContext, type Entry, type Invoked, intervalOf } from '../command.ts'
 import type { System } from '../env.ts'
 import { CliError, type ExitName, exits } from '../exit.ts'
 import type { Globals, RawGlobals } from '../globals.ts'
@@ -14,7 +14,6 @@ import { listMember, pickFields, printTsv } from '../output.ts'
 import { DryRun, heldData, openSession, type Session, type SessionHost } from '../session.ts'
 import { type Parsed, parseWords } from './mount.ts'
 import { readGlobals, readWords } from './values.ts'
-import { intervalOf } from './watched.ts'
 
 type Words = Readonly<Record<string, unknown>>
 

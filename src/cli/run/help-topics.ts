@@ -1,4 +1,4 @@
-import { clientLines } from '../../api/endpoint/published-clients.ts'
+import { clientLines } from '../../api/endpoint/x402.ts'
 import { pricePromises } from '../../api/price-promises.ts'
 import { keysOf } from '../../core/record.ts'
 import { exitMeanings, exits } from '../exit.ts'

@@ -1,5 +1,4 @@
-import { isInstanceName, placesOf } from '../../client/paths.ts'
-import { readSettings } from '../../client/settings.ts'
+import { isInstanceName, placesOf, readSettings } from '../../client/settings.ts'
 import { type Budget, createBudget } from '../../client/spending/budget.ts'
 import { spendingLine, spentAmounts } from '../budget.ts'
 import type { Entry, Group } from '../command.ts'

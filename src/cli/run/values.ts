@@ -2,11 +2,10 @@ import { type Usdc, usdc } from '../../core/money.ts'
 import { compact } from '../../core/record.ts'
 import { didYouMean, kebab, palettes } from '../../text/text.ts'
 import type { Command } from '../command.ts'
-import { parseDuration } from '../duration.ts'
 import { usage } from '../exit.ts'
 import { DEBUG_TOPICS, type Globals, type RawGlobals } from '../globals.ts'
 import type { IoSettings } from '../io.ts'
-import type { Issue, ParamSet } from '../params.ts'
+import { type Issue, type ParamSet, parseDuration } from '../params.ts'
 import { membersOf, type OptionShape } from './schema.ts'
 
 /** Spending limit of a command without `--max-price`: one dollar. */

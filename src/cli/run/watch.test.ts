@@ -2,10 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { runLine } from '../../../fixtures/kit/command-line.testkit.ts'
 import { AppError } from '../../core/error.ts'
-import { type Command, defineCommand, type Entry } from '../command.ts'
+import { type Command, defineCommand, type Entry, watchOptions } from '../command.ts'
 import { CliError } from '../exit.ts'
 import * as z from '../params.ts'
-import { watchOptions } from './watched.ts'
 
 /* What is looked at again and again: painted where it changed, one line a change for programs, over at ctrl-c. */
 

@@ -13,7 +13,6 @@ export type DebugLog = {
   readonly line: (line: string) => void
   /** The headers that the transport adds to each request. */
   readonly headers: Readonly<Record<string, string>>
-  /** Also show bodies. */
   readonly bodies: boolean
   /** Wall time, epoch milliseconds. */
   readonly now: () => number

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { formatPrice, type Usdc } from '../../core/money.ts'
-import type { Places } from '../paths.ts'
 import { type Chosen, MAX_WINDOW_SECONDS, type PayingAccount, type SignedPayment } from '../pay.ts'
+import type { Places } from '../settings.ts'
 import type { Budget } from './budget.ts'
 import { keepProof, markSpend, reserveSpend, spentBefore } from './ledger.ts'
 import {

@@ -5,7 +5,7 @@ import { AppError } from '../../core/error.ts'
 import { makeFolder } from '../../core/folder.ts'
 import { type Usdc, usdc } from '../../core/money.ts'
 import { PRIVATE_FILE_MODE } from '../files.ts'
-import type { Places } from '../paths.ts'
+import type { Places } from '../settings.ts'
 import type { Recipient, SpentTotals } from './policy.ts'
 
 /** The period of `per_day` and `per_seller`: the last 24 hours of machine time. */

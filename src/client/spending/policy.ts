@@ -4,7 +4,7 @@ import { invalidField } from '../../core/error.ts'
 import { formatPrice, parseAmount, type Usdc, usdc } from '../../core/money.ts'
 import { keysOf } from '../../core/record.ts'
 import { readJson, writeJson } from '../files.ts'
-import type { Places } from '../paths.ts'
+import type { Places } from '../settings.ts'
 
 /** Names per list. */
 const NAMES_MAX = 200

@@ -1,7 +1,6 @@
 import { DAY_MS } from '../../core/time.ts'
-import { fileOf } from '../acts.ts'
+import { bidOn, fileOf, postRequest } from '../acts.ts'
 import type { Person } from '../hand.ts'
-import { bidOn, postRequest } from '../weeks.ts'
 import { listingOf, type Makeable, made, type Scene, type Situation, visitor } from './scene.ts'
 
 const MONTH_MS = 32 * DAY_MS

@@ -5,15 +5,13 @@ import { DAY_MS, HOUR_MS } from '../../core/time.ts'
 import { microOf } from '../../text/columns.ts'
 import { count, shortAddress, shortSpan, span } from '../../text/text.ts'
 import { dateTime, zonedTime } from '../../text/time.ts'
-import { accent, bad, blank, dim, good, type Line, rule, strong, warn } from '../parts/line.ts'
-import type { ScreenColumn } from '../parts/table.ts'
-import { askUser, refuse } from '../shell/ask.ts'
+import { accent, bad, blank, dim, good, type Line, rule, type ScreenColumn, strong, warn } from '../parts/line.ts'
+import { askUser, refuse, shellCommand } from '../shell/ask.ts'
 import { keyFor } from '../shell/bindings.ts'
 import type { ListedCron } from '../shell/cron-facts.ts'
 import { type DialogSpec, needed, type Told, type Values } from '../shell/dialog.ts'
 import { findingOf, listTable, narrowed, sortActions, sortedWords, typedWords, wordLines } from '../shell/finding.ts'
 import { staleness, waitingLines } from '../shell/notice.ts'
-import { shellCommand } from '../shell/pause-dialog.ts'
 import { ask, fetchCrons, SLOW_EVERY_MS } from '../shell/queries.ts'
 import { type Query, useQuery } from '../shell/query.ts'
 import { text, time } from '../shell/read.ts'
@@ -266,7 +264,6 @@ type Clock = WireAnswer<'getClock'>
 /** An automatic event with its time. */
 type DueFacts = {
   readonly id: string
-  /** Business time. */
   readonly at: number
   readonly kind: (typeof dueKinds)[number]
   readonly what: string

@@ -34,7 +34,6 @@ export type PanelsModel = {
   readonly keptSum: string | undefined
   readonly reads: Query<ReadLog>
   readonly exports: Query<readonly ReadFacts[]>
-  /** Business time. */
   readonly now: number | undefined
   readonly view: View
 }

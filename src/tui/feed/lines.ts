@@ -10,15 +10,16 @@ import {
   hitting,
   type Line,
   lineWidth,
+  marked,
   type Piece,
   placed,
   rule,
   sized,
   strong,
   warn,
+  windowStart,
 } from '../parts/line.ts'
 import { onThePoint, shownMoney } from '../parts/river.ts'
-import { marked, windowStart } from '../parts/table.ts'
 import type { EventNames, LiveEvent, Stream } from '../shell/stream.ts'
 
 type Feed = {

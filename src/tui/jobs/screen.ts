@@ -8,16 +8,15 @@ import { liveLines } from '../feed/lines.ts'
 import { canGiveBack, rulingDialog, withdrawDialog } from '../job/dialogs.ts'
 import { factLine, linesOf, partyLine, partyLines, rulingLine, rulingLines } from '../job/lines.ts'
 import { fetchJob } from '../job/rows.ts'
+import { listFace, tabbedHead } from '../list/nouns.ts'
 import { listRows } from '../list/rows.ts'
-import { listFace, tabbedHead } from '../list/screen.ts'
 import { accent, blank, dim, type Line, spread } from '../parts/line.ts'
 import { sideOf } from '../parts/panels.ts'
-import { refuse } from '../shell/ask.ts'
+import { refuse, shellCommand } from '../shell/ask.ts'
 import { keyFor } from '../shell/bindings.ts'
 import { tabWords, useOpened, useSettled } from '../shell/finding.ts'
 import { askAll, meant } from '../shell/marks.ts'
 import { waitingLines } from '../shell/notice.ts'
-import { shellCommand } from '../shell/pause-dialog.ts'
 import { glance, SLOW_EVERY_MS } from '../shell/queries.ts'
 import { useQuery } from '../shell/query.ts'
 import type { Face, Host, Screen, ScreenArea, View } from '../shell/screen.ts'
@@ -158,7 +157,6 @@ type Model = {
   readonly stream: Stream
   /** The shell command that decides a dispute. */
   readonly commandOf: (id: string) => string
-  /** Business time. */
   readonly now: number | undefined
   readonly view: View
 }

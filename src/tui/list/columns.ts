@@ -1,10 +1,8 @@
 import { compact } from '../../core/record.ts'
-import { columnsIn, type NounColumn, type Toned, textOf } from '../../nouns/columns.ts'
-import type { Noun } from '../../nouns/noun.ts'
+import { columnsIn, type Noun, type NounColumn, type Toned, textOf } from '../../nouns/noun.ts'
 import { count, safe } from '../../text/text.ts'
 import { zonedTime } from '../../text/time.ts'
-import { dim, type Piece, strong } from '../parts/line.ts'
-import type { ScreenColumn } from '../parts/table.ts'
+import { dim, type Piece, type ScreenColumn, strong } from '../parts/line.ts'
 
 const ISO_TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g
 

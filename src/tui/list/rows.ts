@@ -1,10 +1,11 @@
 import type { Asked } from '../../client/asked.ts'
 import type { Link } from '../../client/link.ts'
-import type { Facts } from '../../core/filter.ts'
+import type { Facts, ListFields } from '../../core/filter.ts'
 import { compact } from '../../core/record.ts'
-import { type ListName, type NounPage, rowsOf } from '../../nouns/noun.ts'
+import type { ScreenId } from '../../model/words.ts'
+import { type ListName, type Noun, type NounPage, rowsOf } from '../../nouns/noun.ts'
 import { count } from '../../text/text.ts'
-import { columnsAt } from '../parts/table.ts'
+import { columnsAt, type ScreenColumn } from '../parts/line.ts'
 import { businessNow, useClock } from '../shell/clock.ts'
 import {
   amongWords,
@@ -18,12 +19,11 @@ import {
 } from '../shell/finding.ts'
 import { pageActions } from '../shell/pane.ts'
 import { ask, SLOW_EVERY_MS } from '../shell/queries.ts'
-import { type Fetch, ONCE_MS, useQuery } from '../shell/query.ts'
+import { type Fetch, ONCE_MS, type Query, useQuery } from '../shell/query.ts'
 import { listOf } from '../shell/rows.ts'
-import type { Face, Host, View } from '../shell/screen.ts'
+import type { Face, Host, Screen, View } from '../shell/screen.ts'
 import { chosenIndex, type Ui } from '../shell/ui.ts'
 import { screenColumns } from './columns.ts'
-import { type AlwaysAsked, type ListRows, type NounRows, PAGE, type ShownRows, viewIn } from './shown.ts'
 
 type FoundRows<R> = Omit<ShownRows<R>, 'chosen' | 'row' | 'face'> & {
   readonly problem: string | undefined
@@ -207,4 +207,67 @@ function viewAction({ ui }: Host, { id, views }: Pick<ListRows<never>, 'id' | 'v
       ui.set({ ...now, [at]: next, pages: { ...now.pages, [id]: 0 } })
     },
   }
+}
+
+export const PAGE = 50
+
+/** A page of rows. `among` says how many rows were searched, if not all. */
+type NounRows<R> = { readonly rows: readonly R[]; readonly total: number; readonly among?: string }
+
+/** Filter that always applies, and the default order. */
+type AlwaysAsked = { readonly filter?: string; readonly sort?: string; readonly status?: string }
+
+/** A list of the cockpit: which rows it has, and how they are fetched. */
+export type ListRows<R> = {
+  readonly id: ScreenId
+  readonly noun: Omit<Noun<R>, 'list' | 'none'> & { readonly list: ListName }
+  /** Fields to filter and sort by. */
+  readonly fields: ListFields
+  readonly asked?: AlwaysAsked
+  /** Order of a page if the user has chosen none (default: that of the endpoint). */
+  readonly compare?: (one: R, other: R) => number
+  /** The views of the list. */
+  readonly views?: {
+    readonly all: readonly string[]
+    /** The member of the cockpit's state that holds the chosen view. */
+    readonly at: 'jobView' | 'threadView' | 'requestView' | 'endpointView'
+    /** What each view asks for, as `asked`. */
+    readonly asked?: Readonly<Record<string, AlwaysAsked>>
+  }
+  /** The list that is shown without the admin key. The cockpit filters its rows. */
+  readonly own?: {
+    /** Shown with the admin key, too. */
+    readonly always?: true
+    readonly factsOf: (row: R, now: number | undefined) => Facts
+    readonly list: ListName
+    /** What the endpoint itself can narrow by. */
+    readonly asked?: (filter: string, ui: Ui) => object
+  }
+}
+
+/** The rows that a list shows now. */
+export type ShownRows<R> = {
+  readonly list: Pick<ListRows<R>, 'id' | 'views' | 'fields'> & {
+    readonly noun: Pick<Noun<R>, 'idOf'> & Partial<Pick<Noun<R>, 'name' | 'plural' | 'order' | 'source'>>
+  }
+  readonly rows: readonly R[]
+  readonly chosen: number
+  /** The chosen row. */
+  readonly row: R | undefined
+  readonly columns: readonly ScreenColumn<R>[]
+  readonly listed: Query<unknown>
+  /** How many rows were searched, if not all. */
+  readonly among?: string | undefined
+  /** Number of rows on all pages. */
+  readonly total?: number | undefined
+  /** Other views in which the filter matches, such as `2 in done, 2 in all`. Empty if this view has matches. */
+  readonly elsewhere?: string
+  readonly now?: number | undefined
+  /** What every list does. */
+  readonly face: Omit<ReturnType<Screen['use']>, 'draw'> & { readonly actions: Face['actions'] }
+}
+
+/** The chosen view. Empty if the list has none. */
+export function viewIn({ views }: Pick<ListRows<never>, 'views'>, ui: Ui): string {
+  return views === undefined ? '' : ui[views.at]
 }

@@ -11,12 +11,11 @@ import { listScreen } from '../list/nouns.ts'
 import { AXIS_COLUMNS, bar, chart } from '../parts/charts.ts'
 import { accent, bad, blank, dim, good, type Line, type Piece, placed, rule, strong, warn } from '../parts/line.ts'
 import { onThePoint, shownMoney } from '../parts/river.ts'
-import { jobIn, refuse, showToast, toItsJob } from '../shell/ask.ts'
+import { jobIn, refuse, shellCommand, showToast, toItsJob } from '../shell/ask.ts'
 import { businessNow, useClock } from '../shell/clock.ts'
 import { type ListedCron, nextRun } from '../shell/cron-facts.ts'
 import { fetchRiver, fetchSeries, type Series } from '../shell/figures.ts'
 import { viewWords } from '../shell/finding.ts'
-import { shellCommand } from '../shell/pause-dialog.ts'
 import { ask, fetchCrons, SLOW_EVERY_MS } from '../shell/queries.ts'
 import { useQuery } from '../shell/query.ts'
 import { text, time } from '../shell/read.ts'
@@ -148,7 +147,6 @@ const fetchFailedPayouts = (link: Link) => (signal: AbortSignal) =>
 type NextFacts = {
   readonly crons: readonly ListedCron[] | undefined
   readonly failed: FailedPayouts | undefined
-  /** Business time. */
   readonly now: number | undefined
 }
 

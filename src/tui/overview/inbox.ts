@@ -10,6 +10,7 @@ import {
   hitting,
   type Line,
   lineWidth,
+  marked,
   type Piece,
   placed,
   rule,
@@ -17,9 +18,9 @@ import {
   spread,
   strong,
   warn,
+  windowStart,
 } from '../parts/line.ts'
 import { onThePoint, shownMoney } from '../parts/river.ts'
-import { marked, windowStart } from '../parts/table.ts'
 import { keyFor } from '../shell/bindings.ts'
 import type { Need } from '../shell/needs.ts'
 import { startWords, waitingLines } from '../shell/notice.ts'

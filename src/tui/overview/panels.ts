@@ -11,15 +11,16 @@ import {
   hitting,
   type Line,
   lineWidth,
+  marked,
   type Piece,
   placed,
   rule,
   sized,
   strong,
   warn,
+  windowStart,
 } from '../parts/line.ts'
 import { auditLine, riverLines } from '../parts/river.ts'
-import { marked, windowStart } from '../parts/table.ts'
 import { type Binding, keyFor } from '../shell/bindings.ts'
 import {
   byUrgency,

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { widthOf } from '../../text/text.ts'
-import { atEnd, edited, inserted, type Written, writtenLine } from './edit.ts'
+import { atEnd, edited, inserted, type Written, writtenLine } from './keys.ts'
 import { lineWidth, textOf } from './line.ts'
 
 const MAX = 30

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { lineWidth, textOf } from './line.ts'
-import { type ScreenColumn, type ScreenTable, tableLines, windowStart } from './table.ts'
+import { lineWidth, type ScreenColumn, type ScreenTable, tableLines, textOf, windowStart } from './line.ts'
 
 type Job = { readonly id: string; readonly service: string; readonly buyer: string; readonly amount: string }
 

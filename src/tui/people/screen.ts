@@ -6,8 +6,7 @@ import type { DialogSpec } from '../shell/dialog.ts'
 import { askAll, meant } from '../shell/marks.ts'
 import type { Host, Screen, View } from '../shell/screen.ts'
 import { chosenIndex } from '../shell/ui.ts'
-import { openCard } from './card.ts'
-import { suspendDialog, tierDialog } from './dialogs.ts'
+import { openCard, suspendDialog, tierDialog } from './card.ts'
 
 const useList = listScreen({
   id: 'people',

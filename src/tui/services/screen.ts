@@ -4,30 +4,29 @@ import type { ListingChanges, Outcome } from '../../client/link.ts'
 import type { Facts } from '../../core/filter.ts'
 import { SOLD_DAYS } from '../../core/limits.ts'
 import { compact } from '../../core/record.ts'
-import { accent, bad, count, dim, good, id, money, name, type Toned, warn, word } from '../../nouns/columns.ts'
 import type { Delivery } from '../../nouns/deliveries.ts'
+import { accent, bad, count, dim, good, id, money, name, type Toned, warn, word } from '../../nouns/noun.ts'
 import { service as listing } from '../../nouns/services.ts'
 import { microOf } from '../../text/columns.ts'
 import { clip, count as counted, safe, shellWord } from '../../text/text.ts'
+import { listFace } from '../list/nouns.ts'
 import { listRows } from '../list/rows.ts'
-import { listFace } from '../list/screen.ts'
 import { spark } from '../parts/charts.ts'
 import { jsonLines } from '../parts/json-lines.ts'
 import type { Line } from '../parts/line.ts'
 import { said } from '../shell/act-dialogs.ts'
-import { askAnyway, refuse, type Sent } from '../shell/ask.ts'
+import { askAnyway, refuse, type Sent, shellCommand } from '../shell/ask.ts'
 import { beginLine } from '../shell/commands.ts'
 import type { DialogSpec, Told } from '../shell/dialog.ts'
 import { useSettled } from '../shell/finding.ts'
 import { askAll, meant } from '../shell/marks.ts'
-import { shellCommand } from '../shell/pause-dialog.ts'
 import { ask, SLOW_EVERY_MS } from '../shell/queries.ts'
 import { useQuery } from '../shell/query.ts'
 import { text, time } from '../shell/read.ts'
 import type { Host, Screen, View } from '../shell/screen.ts'
 import { chosenIndex, type Pane, serviceTabs } from '../shell/ui.ts'
 import { wholeLines } from './lines.ts'
-import { useMarket } from './market.ts'
+import { type Sold, shopActions, shopWords, tabLines, useMarket, useShop } from './market.ts'
 import {
   catalogQuery,
   fetchDeliveries,
@@ -37,8 +36,6 @@ import {
   type MarketListing,
   scoreOf,
 } from './rows.ts'
-import { shopActions, shopWords, useShop } from './shop.ts'
-import { type Sold, tabLines } from './tabs.ts'
 
 export function useServices(host: Host, view: View): ReturnType<Screen['use']> {
   const useShown = view.ui.shopView === 'services' ? useListings : useMarket

@@ -1,3 +1,4 @@
+import { shellWord } from '../../text/text.ts'
 import { type DialogSpec, type Field, type OpenSpec, openDialog } from './dialog.ts'
 import { placeOf } from './places.ts'
 import type { Host } from './screen.ts'
@@ -13,6 +14,11 @@ export function askUser(host: Host, spec: DialogSpec): void {
   if (host.whereabouts()?.admin === false) {
     refuse(host, `There is no admin credential for ${host.link.place.name}: read only.`)
   } else askAnyway(host, spec)
+}
+
+export function shellCommand(host: Host, words: readonly string[]): string {
+  const { option } = host.link.place
+  return ['souk', ...(option === '' ? [] : [option]), ...words.map(shellWord)].join(' ')
 }
 
 /** Opens a dialog that needs no admin key. */

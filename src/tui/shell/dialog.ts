@@ -1,7 +1,6 @@
 import type { Outcome, Problem } from '../../client/link.ts'
 import { safe } from '../../text/text.ts'
-import { atEnd, type Cursor, edited, inserted, type Written } from '../parts/edit.ts'
-import type { Key } from '../parts/keys.ts'
+import { atEnd, type Cursor, edited, inserted, type Key, type Written } from '../parts/keys.ts'
 import type { Line } from '../parts/line.ts'
 import type { Tone } from '../parts/palettes.ts'
 

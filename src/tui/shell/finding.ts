@@ -12,9 +12,22 @@ import {
 import type { ScreenId } from '../../model/words.ts'
 import type { Noun } from '../../nouns/noun.ts'
 import { wrap } from '../../text/text.ts'
-import { writtenLine } from '../parts/edit.ts'
-import { accent, dim, type Line, lineWidth, type Piece, rule, spread, strong, textOf, warn } from '../parts/line.ts'
-import { type ScreenColumn, type ScreenTable, tableLines } from '../parts/table.ts'
+import { writtenLine } from '../parts/keys.ts'
+import {
+  accent,
+  dim,
+  type Line,
+  lineWidth,
+  type Piece,
+  rule,
+  type ScreenColumn,
+  type ScreenTable,
+  spread,
+  strong,
+  tableLines,
+  textOf,
+  warn,
+} from '../parts/line.ts'
 import { type Binding, keyFor } from './bindings.ts'
 import { type Fetch, ONCE_MS, useQuery } from './query.ts'
 import type { Face, Host } from './screen.ts'

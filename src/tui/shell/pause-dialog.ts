@@ -1,6 +1,7 @@
 import { closedByPause, doorCount, pausingDoors } from '../../client/pausing.ts'
-import { count, shellWord, span } from '../../text/text.ts'
+import { count, span } from '../../text/text.ts'
 import { zonedTime } from '../../text/time.ts'
+import { shellCommand } from './ask.ts'
 import { type DialogSpec, reasonField } from './dialog.ts'
 import type { HealthFacts } from './health.ts'
 import { ask } from './queries.ts'
@@ -93,11 +94,6 @@ function unpause(host: Host): DialogSpec {
         changed ? 'The platform is live again.' : 'The platform was already live.',
       ),
   }
-}
-
-export function shellCommand(host: Host, words: readonly string[]): string {
-  const { option } = host.link.place
-  return ['souk', ...(option === '' ? [] : [option]), ...words.map(shellWord)].join(' ')
 }
 
 function paidLive(health: HealthFacts | undefined): string {

@@ -1,7 +1,7 @@
 import type { Outcome } from '../../client/link.ts'
 import { csvText } from '../../text/columns.ts'
 import { count, jsonText } from '../../text/text.ts'
-import type { ScreenColumn } from '../parts/table.ts'
+import type { ScreenColumn } from '../parts/line.ts'
 import type { Fetch } from './query.ts'
 import type { FaceList, ListedRow } from './screen.ts'
 import { isPutAway, type Ui } from './ui.ts'

@@ -1,6 +1,6 @@
 import type { Held } from '../../client/link.ts'
 import type { LogLevel, PostingStatus, ScreenId, SeriesSpan } from '../../model/words.ts'
-import type { Cursor } from '../parts/edit.ts'
+import type { Cursor } from '../parts/keys.ts'
 import type { Tone } from '../parts/palettes.ts'
 import type { Dialog } from './dialog.ts'
 

@@ -6,8 +6,8 @@ import { buyerOf, thread as conversation, priceOf, providerOf, serviceOf, type T
 import { microOf } from '../../text/columns.ts'
 import { clip, padEnd, safe, widthOf, wrap } from '../../text/text.ts'
 import { clockTime, dateTime } from '../../text/time.ts'
+import { listFace } from '../list/nouns.ts'
 import { listRows } from '../list/rows.ts'
-import { listFace } from '../list/screen.ts'
 import { accent, active, blank, dim, hair, type Line, lineWidth, type Piece, rule, strong } from '../parts/line.ts'
 import { toItsJob } from '../shell/ask.ts'
 import { keyFor } from '../shell/bindings.ts'
@@ -136,7 +136,6 @@ type Model = {
   readonly admin: boolean
   /** The operator may only read this conversation. */
   readonly isForeign: boolean
-  /** Business time. */
   readonly now: number | undefined
   readonly view: View
 }

@@ -1,8 +1,7 @@
 import { buyerOf, priceOf, providerOf, serviceOf, type Thread } from '../../nouns/threads.ts'
 import { safe } from '../../text/text.ts'
-import { refuse, showToast } from '../shell/ask.ts'
+import { refuse, shellCommand, showToast } from '../shell/ask.ts'
 import { type DialogSpec, type Field, needed } from '../shell/dialog.ts'
-import { shellCommand } from '../shell/pause-dialog.ts'
 import type { Host } from '../shell/screen.ts'
 import { goTo } from '../shell/ui.ts'
 

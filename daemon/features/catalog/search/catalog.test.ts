@@ -6,7 +6,7 @@ import { afterEach, expect, it } from 'vitest'
 import { AppError } from '../../../../src/core/error.ts'
 import { MAX_TERMS } from '../../../store/fulltext/terms.ts'
 import { type Catalog, MAX_LISTINGS_ON_MAIN_THREAD, MAX_WAITING_QUERIES, openCatalog } from './catalog.ts'
-import type { CatalogDoc, CatalogQuery } from './query.ts'
+import type { CatalogDoc, CatalogQuery } from './select.ts'
 
 // @slow a catalog of many listings
 

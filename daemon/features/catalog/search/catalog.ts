@@ -1,20 +1,18 @@
 import { fileURLToPath } from 'node:url'
 import { AppError } from '../../../../src/core/error.ts'
 import { HOUR_MS } from '../../../../src/core/time.ts'
-import { defineResource } from '../../../kernel/resource.ts'
+import { defineResource } from '../../../kernel/context.ts'
 import { openThreadPool, type PoolLimits, ThreadError } from '../../../ports/threads.ts'
 import { MEMORY } from '../../../store/fulltext/file.ts'
 import { type CatalogIndex, openIndex, perform } from './index.ts'
-import type { CatalogDoc, CatalogPage, CatalogQuery } from './query.ts'
+import type { CatalogDoc, CatalogPage, CatalogQuery } from './select.ts'
 
 /**
  * The catalog table, derived from the store. Calls take effect in order, so queries see earlier writes.
  * @throws {AppError} `unavailable` if over `MAX_WAITING_QUERIES` wait, after `close`, or if the file is damaged
  */
 export type Catalog = {
-  /** Adds or replaces a listing. */
   readonly put: (doc: CatalogDoc) => Promise<void>
-  /** Removes a listing, if there is one with this id. */
   readonly remove: (id: string) => Promise<void>
   readonly query: (query: CatalogQuery) => Promise<CatalogPage>
   /** @param seq - the store's last change in the table, so that the next start need not rebuild it */

@@ -12,8 +12,7 @@ import {
 } from '../../../store/fulltext/file.ts'
 import { atomic, isDamage, type Prepared, statementsOf } from '../../../store/fulltext/statements.ts'
 import { termsOf } from '../../../store/fulltext/terms.ts'
-import type { CatalogDoc, CatalogPage, CatalogQuery } from './query.ts'
-import { select } from './select.ts'
+import { type CatalogDoc, type CatalogPage, type CatalogQuery, select } from './select.ts'
 
 /** The catalog table on the calling thread. */
 export type CatalogIndex = {
@@ -81,7 +80,6 @@ export function openIndex(path: string, isOurs = false): CatalogIndex {
   }
 }
 
-/** Calls an operation by name. */
 export function perform(index: CatalogIndex, name: string, args: readonly unknown[]): unknown {
   // Casts, because a message to a thread loses the types of the operation.
   const operation = index[name as keyof CatalogIndex] as (...args: readonly unknown[]) => unknown

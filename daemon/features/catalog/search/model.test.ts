@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type Catalog, openCatalog } from './catalog.ts'
-import type { CatalogDoc, CatalogQuery } from './query.ts'
+import type { CatalogDoc, CatalogQuery } from './select.ts'
 
 // @slow random histories
 

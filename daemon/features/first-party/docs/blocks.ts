@@ -1,5 +1,4 @@
-import { documentOf, markdownDocument } from '../web/document.ts'
-import { type HtmlNode, inline, isHidden, oneLine } from '../web/html.ts'
+import { documentOf, type HtmlNode, inline, isHidden, markdownDocument, oneLine } from '../web/document.ts'
 import type { WebPage } from '../web/page.ts'
 
 export type Block =

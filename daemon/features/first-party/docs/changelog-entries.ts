@@ -1,5 +1,5 @@
 import { SaxesParser } from 'saxes'
-import { parseHtml, visibleBlocks } from '../web/html.ts'
+import { parseHtml, visibleBlocks } from '../web/document.ts'
 import { decode, isHtml, mediaType, type WebPage } from '../web/page.ts'
 import { type Block, blocksOfPage, textOfBlock } from './blocks.ts'
 import { sectionOf } from './change-kinds.ts'

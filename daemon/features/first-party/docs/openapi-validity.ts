@@ -19,7 +19,6 @@ type Version = keyof typeof schemas
 
 export type Validity = {
   readonly valid: boolean
-  /** What was checked. */
   readonly checked: string[]
   readonly faults: { readonly path: string; readonly message: string }[]
 }

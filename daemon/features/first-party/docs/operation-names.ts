@@ -1,5 +1,5 @@
 import { compact } from '../../../../src/core/record.ts'
-import { oneLine } from '../web/html.ts'
+import { oneLine } from '../web/document.ts'
 import type { Block } from './blocks.ts'
 
 export const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'] as const

@@ -3,8 +3,7 @@ import { AppError } from '../../../../src/core/error.ts'
 import { WebError } from '../../../ports/web/error.ts'
 import { fetchPage, type JsonInput, type ServiceCtx, textOf, wrongField } from '../service/service.ts'
 import type { ThreadStep } from '../service/step.ts'
-import { documentOf } from '../web/document.ts'
-import { elementsOf, textIn } from '../web/html.ts'
+import { documentOf, elementsOf, textIn } from '../web/document.ts'
 import { isText, type WebPage } from '../web/page.ts'
 
 /** Limit of bytes per page (specification, Limits). */

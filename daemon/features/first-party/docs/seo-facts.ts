@@ -1,5 +1,5 @@
 import { isObject } from '../../../../src/core/json.ts'
-import { type Element, elementsOf, parseHtml, textIn, visibleBlocks } from '../web/html.ts'
+import { type Element, elementsOf, parseHtml, textIn, visibleBlocks } from '../web/document.ts'
 import { decode, type WebPage } from '../web/page.ts'
 
 export type PageFacts = ReturnType<typeof factsOfPage>

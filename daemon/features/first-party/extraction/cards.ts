@@ -1,4 +1,4 @@
-import { type Element, elementsOf, type HtmlNode, isHidden, textIn } from '../web/html.ts'
+import { type Element, elementsOf, type HtmlNode, isHidden, textIn } from '../web/document.ts'
 
 /* Facts from markup alone: elements named by a class, and the elements of a list. */
 

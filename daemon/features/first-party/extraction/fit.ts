@@ -1,5 +1,4 @@
-import type { AnyObject, Json } from '../../../../src/core/json.ts'
-import { isObject } from '../../../../src/core/json.ts'
+import { type AnyObject, isObject, type Json } from '../../../../src/core/json.ts'
 import { type Fact, factSources } from './cards.ts'
 import { type Coerced, coerced, typeOf } from './coerce.ts'
 import type { FoundFacts, PageTable } from './page-facts.ts'

@@ -1,6 +1,6 @@
 import { isObject, jsonIn } from '../../../../src/core/json.ts'
 import { type Block, htmlBlocks, markdownBlocks } from '../docs/blocks.ts'
-import { type Element, elementsOf, parseHtml, textIn } from '../web/html.ts'
+import { type Element, elementsOf, parseHtml, textIn } from '../web/document.ts'
 import { decode, isHtml, type WebPage } from '../web/page.ts'
 import { cardsOf, classFacts, type Fact, type PlainValue, PRICE } from './cards.ts'
 
@@ -24,7 +24,6 @@ const LABELLED = /^([^:.?!]{2,60}):\s+(\S[\s\S]*)$/
 /** Member names that would change an object's prototype. */
 const forbidden = new Set(['__proto__', 'constructor', 'prototype'])
 
-/** All facts of a page, by source. */
 export function factsOf(page: WebPage) {
   const source = decode(page)
   const isPage = isHtml(page) || /^\s*<(!doctype|html)/i.test(source)
@@ -112,7 +111,6 @@ function put(facts: Fact[], fact: Fact): void {
   if (value !== '' && facts.length < MAX_FACTS) facts.push({ ...fact, value })
 }
 
-/** Microdata members. */
 function microdata(elements: readonly Element[]): Fact[] {
   const facts: Fact[] = []
   for (const element of elements) {

@@ -4,7 +4,7 @@ import { UpstreamError } from '../../../ports/upstream/upstream.ts'
 import type { ServiceCtx } from '../service/service.ts'
 import { defineStep } from '../service/step.ts'
 import { fromUpstream } from '../service/upstream.ts'
-import { parseHtml, visibleBlocks } from '../web/html.ts'
+import { parseHtml, visibleBlocks } from '../web/document.ts'
 
 /** A funding notice in the form that the rules read. */
 export type Notice = {

@@ -1,14 +1,6 @@
+import { createPublicKey } from 'node:crypto'
+import { isIPv4, isIPv6 } from 'node:net'
 import { type Ask, hostOf, ofType, textsAt } from './dns-ask.ts'
-import {
-  askingTerms,
-  type DkimKey,
-  isDmarc,
-  isSpf,
-  readDkim,
-  readSpf,
-  type SpfTerm,
-  usualSelectors,
-} from './mail-records.ts'
 
 /** Lookup limit of SPF (RFC 7208, 4.6.4); the limit also ends loops. */
 export const MAX_SPF_LOOKUPS = 10
@@ -111,3 +103,153 @@ async function addressed(ask: Ask, target: string): Promise<SpfFound | undefined
   const { addresses } = await hostOf(ask, target)
   return addresses === null ? undefined : { isVoid: addresses.length === 0 }
 }
+
+/* Parsers of SPF (RFC 7208), DMARC (RFC 7489) and DKIM keys (RFC 6376). */
+
+type SpfTerm = { readonly qualifier: string; readonly name: string; readonly target: string }
+type SpfRecord = {
+  /** The terms that receivers evaluate. They ignore terms after `all`; with `all`, they ignore `redirect`, too. */
+  readonly terms: readonly SpfTerm[]
+  /** Errors that make the record invalid. */
+  readonly errors: readonly string[]
+}
+
+/** Terms that cost a lookup (RFC 7208, 4.6.4). */
+const askingTerms: ReadonlySet<string> = new Set(['include', 'a', 'mx', 'ptr', 'exists', 'redirect'])
+
+const DOMAIN_AND_PREFIXES = /^(?::([^/]+))?(?:\/\d{1,3})?(?:\/\/\d{1,3})?$/
+const isAddress = (prefixBits: number, isOf: (text: string) => boolean) => (rest: string) => {
+  const [address = '', prefix, ...more] = rest.slice(1).split('/')
+  const isPrefix = prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= prefixBits)
+  return rest.startsWith(':') && isOf(address) && isPrefix && more.length === 0
+}
+/** For each SPF mechanism, whether the text after its name is valid. */
+const mechanisms: Readonly<Record<string, (rest: string) => boolean>> = {
+  all: (rest) => rest === '',
+  include: (rest) => /^:[^/]+$/.test(rest),
+  exists: (rest) => /^:[^/]+$/.test(rest),
+  ptr: (rest) => /^(:[^/]+)?$/.test(rest),
+  a: (rest) => DOMAIN_AND_PREFIXES.test(rest),
+  mx: (rest) => DOMAIN_AND_PREFIXES.test(rest),
+  ip4: isAddress(32, isIPv4),
+  ip6: isAddress(128, isIPv6),
+}
+
+function isSpf(text: string): boolean {
+  return /^v=spf1( |$)/i.test(text)
+}
+
+export function readSpf(text: string): SpfRecord {
+  const words = text.split(' ').slice(1).filter(Boolean)
+  const modifiers = words.flatMap((word) => MODIFIER.exec(word)?.slice(1) ?? [])
+  const read = words.filter((word) => !MODIFIER.test(word)).map(mechanismOf)
+  const terms = read.flatMap(({ term }) => term ?? [])
+  const end = terms.findIndex(({ name }) => name === 'all')
+  const target = /(?:^| )redirect=(\S+)/i.exec(text)?.[1]
+  const names = modifiers.filter((_, at) => at % 2 === 0).map((name) => name.toLowerCase())
+  const twice = ['redirect', 'exp'].filter((name) => names.indexOf(name) !== names.lastIndexOf(name))
+  return {
+    terms:
+      end >= 0 ? terms.slice(0, end + 1) : [...terms, ...(target ? [{ qualifier: '', name: 'redirect', target }] : [])],
+    errors: [
+      ...read.flatMap(({ error }) => error ?? []),
+      ...twice.map((name) => `"${name}=" occurs twice`),
+      ...words.filter((word) => /^(redirect|exp)=$/i.test(word)).map((word) => `"${word}" has no domain`),
+    ],
+  }
+}
+
+const MODIFIER = /^([a-z][\w.-]*)=(.*)$/i
+
+function mechanismOf(word: string): { readonly term?: SpfTerm; readonly error?: string } {
+  const [, qualifier = '', written = '', rest = ''] = /^([+?~-]?)([^:/]*)(.*)$/.exec(word) ?? []
+  const name = written.toLowerCase()
+  const fits = Object.hasOwn(mechanisms, name) ? mechanisms[name] : undefined
+  if (!fits) return { error: `"${word}" is not an SPF mechanism` }
+  if (!fits(rest)) return { error: `"${word}" does not follow RFC 7208` }
+  return { term: { qualifier: qualifier || '+', name, target: /^:([^/]+)/.exec(rest)?.[1] ?? '' } }
+}
+
+type DmarcRecord = { readonly tags: ReadonlyMap<string, string>; readonly errors: readonly string[] }
+
+/** Whether a text at the `_dmarc` name is a DMARC record; receivers ignore other texts (RFC 7489, 6.6.3). */
+function isDmarc(text: string): boolean {
+  return /^v\s*=\s*DMARC1\s*(;|$)/.test(text)
+}
+
+const isPolicy = (value: string) => /^(none|quarantine|reject)$/i.test(value)
+const isAlignment = (value: string) => /^[rs]$/i.test(value)
+/** Whether a value is a list of `mailto:` addresses, each with an optional size. */
+const areUris = (value: string) =>
+  value.split(',').every((uri) => /^\s*mailto:[^\s@,;]+@[^\s@,;!]+(![0-9]+[kmgt]?)?\s*$/i.test(uri))
+const dmarcTags: ReadonlyMap<string, (value: string) => boolean> = new Map(
+  Object.entries({
+    p: isPolicy,
+    sp: isPolicy,
+    adkim: isAlignment,
+    aspf: isAlignment,
+    pct: (value) => /^\d{1,3}$/.test(value) && Number(value) <= 100,
+    ri: (value) => /^\d+$/.test(value),
+    fo: (value) => /^[01ds](\s*:\s*[01ds])*$/i.test(value),
+    rua: areUris,
+    ruf: areUris,
+  }),
+)
+
+export function readDmarc(text: string): DmarcRecord {
+  const parts = text.split(';').map((one) => one.trim())
+  const pairs = parts.filter(Boolean).map((part) => /^([a-z]+)\s*=\s*(.*)$/i.exec(part) ?? [part])
+  const named = pairs.flatMap(([part, name, value = '']) => (name ? [{ part, tag: name.toLowerCase(), value }] : []))
+  const tags = new Map(named.map(({ tag, value }) => [tag, value]))
+  return {
+    tags,
+    errors: [
+      ...pairs.filter(([, name]) => name === undefined).map(([part]) => `"${part}" is not tag=value`),
+      ...named
+        .filter(({ tag, value }) => dmarcTags.get(tag)?.(value) === false)
+        .map(({ part }) => `"${part}" has an invalid value (RFC 7489)`),
+      ...(tags.size < named.length ? ['a tag occurs twice'] : []),
+      ...(tags.has('p') ? [] : ['the policy (p=) is missing']),
+    ],
+  }
+}
+
+type DkimKey = { readonly selector: string; readonly key: string; readonly bits: number | null }
+
+/** Reads a DKIM key record; undefined for any other text. An empty key means that it was revoked (RFC 6376, 3.6.1). */
+function readDkim(selector: string, text: string): DkimKey | undefined {
+  const tags = new Map(
+    text.split(';').map((part) => [part.split('=')[0]?.trim() ?? '', part.slice(part.indexOf('=') + 1)]),
+  )
+  const data = tags.get('p')?.replace(/\s/g, '')
+  if (data === undefined || (tags.get('v')?.trim() ?? 'DKIM1') !== 'DKIM1') return undefined
+  const key = tags.get('k')?.trim().toLowerCase() || 'rsa'
+  if (data === '') return { selector, key: 'revoked', bits: null }
+  if (key !== 'rsa') return { selector, key, bits: null }
+  try {
+    const { asymmetricKeyDetails } = createPublicKey({ key: Buffer.from(data, 'base64'), format: 'der', type: 'spki' })
+    return { selector, key, bits: asymmetricKeyDetails?.modulusLength ?? null }
+  } catch {
+    return { selector, key: 'unreadable', bits: null }
+  }
+}
+
+/** Selectors that mail services use by default; DNS has no list of a domain's selectors. */
+export const usualSelectors = [
+  'default',
+  'google',
+  'selector1',
+  'selector2',
+  'k1',
+  'k2',
+  's1',
+  's2',
+  'dkim',
+  'mail',
+  'fm1',
+  'fm2',
+  'pm',
+  'protonmail',
+  'zoho',
+  'mandrill',
+] as const

@@ -4,8 +4,7 @@ import { expect, it } from 'vitest'
 import { told } from '../../../../fixtures/evaluation/figure.ts'
 import { OUTSIDE } from '../../../../fixtures/outside/load.ts'
 import { matters, sentencesOf, stem, wordsOf } from '../service/english.ts'
-import { markdownDocument } from '../web/document.ts'
-import { bodyBlocks } from '../web/html.ts'
+import { bodyBlocks, markdownDocument } from '../web/document.ts'
 import { summarize } from './summary.ts'
 
 // @deep summarizes the 300 pages of a public documentation

@@ -1,7 +1,7 @@
 import { AppError } from '../../../../src/core/error.ts'
 import type { Json } from '../../../../src/core/json.ts'
 import { defineService, fetchPage, textOf } from '../service/service.ts'
-import { type Element, elementsOf, oneLine, parseHtml, textIn } from './html.ts'
+import { type Element, elementsOf, oneLine, parseHtml, textIn } from './document.ts'
 import { decode, isHtml, mediaType, type WebPage } from './page.ts'
 
 /** Limit of bytes read per page, since metadata is at the beginning. */

@@ -9,7 +9,7 @@ import { delivered } from '../delivers.testkit.ts'
 import { websiteResearchContext } from '../docs/website-research-context.ts'
 import { structuredWebExtraction } from '../extraction/structured-web-extraction.ts'
 import { wordsOf } from '../service/english.ts'
-import { parseHtml } from './html.ts'
+import { parseHtml } from './document.ts'
 import { mainBlocks } from './main-part.ts'
 
 // @deep reads the pages of a public site, and lets a browser's reading view in jsdom read them, too

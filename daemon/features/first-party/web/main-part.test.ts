@@ -1,5 +1,5 @@
 import { expect, it, test } from 'vitest'
-import { parseHtml, visibleBlocks } from './html.ts'
+import { parseHtml, visibleBlocks } from './document.ts'
 import { mainBlocks } from './main-part.ts'
 
 const sentence = 'Ducks live on ponds all over the town, and the council counts them every spring.'

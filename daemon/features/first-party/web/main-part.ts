@@ -1,6 +1,6 @@
 import { Readability } from '@mozilla/readability'
 import JSDOMParser from '@mozilla/readability/JSDOMParser.js'
-import { bodyBlocks, type HtmlNode, isUnseen, parseHtml, visibleBlocks } from './html.ts'
+import { bodyBlocks, type HtmlNode, isUnseen, parseHtml, visibleBlocks } from './document.ts'
 
 /** Maximum elements of a page, since Readability compares all elements with one another. */
 const MAX_ELEMENTS = 20_000

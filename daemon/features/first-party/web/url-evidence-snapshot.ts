@@ -2,8 +2,7 @@ import { hash } from 'node:crypto'
 import type { Json } from '../../../../src/core/json.ts'
 import { matters, root, sentencesOf, wordsOf } from '../service/english.ts'
 import { defineService, fetchPage, textOf } from '../service/service.ts'
-import { documentOf } from './document.ts'
-import { bodyBlocks, parseHtml, visibleBlocks } from './html.ts'
+import { bodyBlocks, documentOf, parseHtml, visibleBlocks } from './document.ts'
 import { decode, isHtml, isText, type WebPage } from './page.ts'
 
 /** Limit of bytes to hash (specification, Limits). */

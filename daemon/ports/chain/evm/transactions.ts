@@ -1,6 +1,6 @@
 import type { Hex, Wallet } from '../../../../src/core/hex.ts'
 import { pick } from '../../../../src/core/record.ts'
-import { offsetPage } from '../../../store/offset-page.ts'
+import { offsetPage } from '../../../store/each-page.ts'
 import type { Store, Tx } from '../../../store/port.ts'
 import type { ChainTransaction, ChainTransactions } from '../chain.ts'
 import { type ChainTxRow, chainTransfers, chainTxs } from './queue/rows.ts'
