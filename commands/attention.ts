@@ -1,10 +1,10 @@
 import type { WireAnswer } from '../src/api/index.ts'
+import { readsAsOperator } from '../src/cli/account.ts'
 import { defineCommand, watchOptions } from '../src/cli/command.ts'
 import { suggestedBy } from '../src/cli/hints.ts'
 import type { Io } from '../src/cli/io.ts'
 import type { Column } from '../src/cli/output.ts'
 import * as z from '../src/cli/params.ts'
-import { readsAsOperator } from '../src/cli/session.ts'
 import { attentionRows } from '../src/nouns/attention.ts'
 import { dim, green, red, yellow } from '../src/text/text.ts'
 

@@ -1,5 +1,5 @@
 import { defineCommand } from '../src/cli/command.ts'
-import { inEditor } from '../src/cli/files/document.ts'
+import { inEditor } from '../src/cli/files/editor.ts'
 import { allKept, changeKept, columns, draftOf, keep, oneKept, settable, typedAs } from '../src/cli/nouns/config.ts'
 import { printRows } from '../src/cli/output.ts'
 import * as z from '../src/cli/params.ts'

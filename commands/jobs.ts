@@ -1,3 +1,4 @@
+import { headersAt, readsAsOperator } from '../src/cli/account.ts'
 import { type CommandContext, defineCall, defineCommand, watchOptions } from '../src/cli/command.ts'
 import { CliError } from '../src/cli/exit.ts'
 import { DOCUMENT, readDocument, unjudged } from '../src/cli/files/document.ts'
@@ -8,7 +9,7 @@ import { disputeHelp, disputeText, mustHold, recordOnly } from '../src/cli/nouns
 import { type FetchedJob, noFreeRead, overStates, readJob, waitForJob } from '../src/cli/nouns/jobs/jobs.ts'
 import { columnsOf, pageOptions, showPage } from '../src/cli/nouns/lists.ts'
 import * as z from '../src/cli/params.ts'
-import { headersAt, readsAsOperator, type Session } from '../src/cli/session.ts'
+import type { Session } from '../src/cli/session.ts'
 import { type Payment, pay } from '../src/cli/wallet/paying.ts'
 import { freeReader } from '../src/cli/wallet/signing-in.ts'
 import type { Queried } from '../src/client/asked.ts'

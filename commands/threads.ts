@@ -1,3 +1,4 @@
+import { headersAt } from '../src/cli/account.ts'
 import { andJson, type CommandContext, defineCall, defineCommand } from '../src/cli/command.ts'
 import { CliError, usage } from '../src/cli/exit.ts'
 import { DOCUMENT, readDocument } from '../src/cli/files/document.ts'
@@ -13,7 +14,7 @@ import {
   type ThreadMessage,
 } from '../src/cli/nouns/threads.ts'
 import * as z from '../src/cli/params.ts'
-import { headersAt, type Session, type SessionHost } from '../src/cli/session.ts'
+import type { Session, SessionHost } from '../src/cli/session.ts'
 import { pay } from '../src/cli/wallet/paying.ts'
 import { MAX_RATING } from '../src/core/limits.ts'
 import { formatAmount, parseAmount, ZERO } from '../src/core/money.ts'

@@ -1,8 +1,8 @@
 import type { WireAnswer } from '../src/api/index.ts'
+import { readsAsOperator } from '../src/cli/account.ts'
 import { defineCommand } from '../src/cli/command.ts'
 import { suggestedBy } from '../src/cli/hints.ts'
 import * as z from '../src/cli/params.ts'
-import { readsAsOperator } from '../src/cli/session.ts'
 import { bold, dim, green, red, yellow } from '../src/text/text.ts'
 import { zoneHere } from '../src/text/time.ts'
 

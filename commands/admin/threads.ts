@@ -1,6 +1,7 @@
 import { threadFields } from '../../src/api/endpoint/list-fields.ts'
 import { defineCall, defineCommand } from '../../src/cli/command.ts'
-import { listCommand, searchOptions } from '../../src/cli/nouns/lists.ts'
+import { listCommand } from '../../src/cli/nouns/lists.ts'
+import { searchOptions } from '../../src/cli/nouns/search-options.ts'
 import { messageWords, sent, showMessage, showThread } from '../../src/cli/nouns/threads.ts'
 import * as z from '../../src/cli/params.ts'
 import { threadStatuses } from '../../src/model/words.ts'

@@ -1,6 +1,7 @@
 import { deliveryFields } from '../../src/api/endpoint/list-fields.ts'
 import { andJson, defineCall } from '../../src/cli/command.ts'
-import { listCommand, searchOptions } from '../../src/cli/nouns/lists.ts'
+import { listCommand } from '../../src/cli/nouns/lists.ts'
+import { searchOptions } from '../../src/cli/nouns/search-options.ts'
 import * as z from '../../src/cli/params.ts'
 import { isObject } from '../../src/core/json.ts'
 import { deliveryStates } from '../../src/model/delivery.ts'

@@ -6,10 +6,11 @@ import { keepConnections } from '../client/transport.ts'
 import { getWallet } from '../client/wallets.ts'
 import { AppError, type ErrorCode } from '../core/error.ts'
 import { isObject } from '../core/json.ts'
+import { ownId } from './account.ts'
 import type { CommandContext } from './command.ts'
 import { CliError } from './exit.ts'
 import { explain } from './failure.ts'
-import { openSession, ownId, type Session } from './session.ts'
+import { openSession, type Session } from './session.ts'
 
 /** Stream timeout; instances send a heartbeat every ten seconds. */
 export const STREAM_TIMEOUT_MS = 30_000

@@ -1,12 +1,4 @@
 import {
-  type ListFields,
-  type ListOrders,
-  MAX_FILTER_CHARS,
-  parseFilter,
-  sortDescription,
-  sortWords,
-} from '../../core/filter.ts'
-import {
   columnsIn,
   type ListName,
   type ListOf,
@@ -22,6 +14,7 @@ import type { Io } from '../io.ts'
 import { type Column, printRows } from '../output.ts'
 import * as z from '../params.ts'
 import type { Session } from '../session.ts'
+import type { searchOptions } from './search-options.ts'
 
 const PAGE_ROWS = 20
 export const PAGE_ROWS_MAX = 100
@@ -134,27 +127,4 @@ export function showNoun<R>(noun: Noun<R>, row: R, io: Io): void {
     if (words !== '') io.line(`  ${label.padEnd(LABEL_COLUMNS)}${words}`)
   const next = noun.nextOf?.(row)
   if (next !== undefined) io.note(`  ${'next'.padEnd(LABEL_COLUMNS)}${cyan(io.hint(next))}`)
-}
-
-/** `--filter` and `--sort`, applied over all pages. */
-export function searchOptions(fields: ListFields, orders?: ListOrders) {
-  const problemOf = (text: string) => {
-    const parsed = parseFilter(text, fields)
-    return parsed.ok ? undefined : parsed.problem
-  }
-  return {
-    filter: z
-      .string()
-      .max(MAX_FILTER_CHARS)
-      .refine(
-        (text) => problemOf(text) === undefined,
-        (text) => problemOf(text) ?? '',
-      )
-      .optional()
-      .meta({
-        description: `one or more of: words  !word  field:a,b  field:!a  field:>1; fields: ${Object.keys(fields).join(', ')}`,
-        value: 'words',
-      }),
-    sort: z.choice(sortWords(fields, orders), { description: sortDescription(orders), value: 'field' }),
-  }
 }

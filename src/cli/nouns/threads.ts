@@ -3,11 +3,12 @@ import { readText, writeJson } from '../../client/files.ts'
 import { isObject, parseJson } from '../../core/json.ts'
 import type { Thread } from '../../nouns/threads.ts'
 import { bold, dim, green } from '../../text/text.ts'
+import { headersAt } from '../account.ts'
 import type { CommandContext } from '../command.ts'
 import { usage } from '../exit.ts'
 import type { Io } from '../io.ts'
 import * as z from '../params.ts'
-import { headersAt, type Session, type SessionHost } from '../session.ts'
+import type { Session, SessionHost } from '../session.ts'
 
 export type ThreadMessage = NonNullable<Thread['messages']>[number]
 
