@@ -3,8 +3,7 @@ import { Micro } from '../../../src/core/codecs.ts'
 import { keysOf } from '../../../src/core/record.ts'
 import { type AccountKind, accountKinds, entryKinds, historyTypes, LedgerLine } from '../../../src/model/ledger.ts'
 import { earningRoles } from '../../../src/model/words.ts'
-import type { Context } from '../../kernel/context.ts'
-import { type AnyCollection, defineCollection, stored } from '../../store/port.ts'
+import { type AnyCollection, defineCollection, type Store, stored } from '../../store/port.ts'
 /** One amount earned by a participant, written with its transaction. */
 export const EarningRow = z.strictObject({
   /** `<transaction id>:<role>`. */
@@ -105,8 +104,8 @@ export const earnings = defineCollection('earnings', {
 
 export const ledgerCollections: readonly AnyCollection[] = [ledger, accounts, history, earnings]
 
-export async function hasMoneyIn(ctx: Context, kinds: readonly AccountKind[]): Promise<boolean> {
-  const table = ctx.store.table(accounts)
+export async function hasMoneyIn({ store }: { readonly store: Store }, kinds: readonly AccountKind[]) {
+  const table = store.table(accounts)
   const counts = await Promise.all(kinds.map((kind) => table.count('kind', [kind])))
   return counts.some((count) => count > 0)
 }
