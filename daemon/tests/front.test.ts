@@ -39,7 +39,8 @@ function patient(calls: Calls): Calls {
   const call: Calls['call'] = (method, path, options) =>
     until(async () => {
       const answer = await calls.call(method, path, options).catch((error: unknown) => {
-        if (!/ 503 unavailable is not described$/.test(String(error))) throw error
+        if (/ 503 unavailable is not described$/.test(String(error))) return undefined
+        throw error
       })
       return answer?.status === 503 ? undefined : answer
     })
