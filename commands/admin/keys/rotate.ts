@@ -32,7 +32,7 @@ export const adminKeysRotate = defineCall({
     reason: z.text({ description: 'reason, saved in the log', value: 'text' }),
   }),
   asks: 'rotateOperatorKey',
-  examples: [...andJson('souk admin keys rotate --role pay-to'), 'souk admin keys rotate --leaked --yes'],
+  examples: [...andJson('souk admin keys rotate --role pay-to --yes'), 'souk admin keys rotate --leaked --yes'],
   asked({ options }) {
     const { keyFile, replaces, leaked, reason } = options
     const key_file = keyFile && resolve(keyFile)
