@@ -101,7 +101,7 @@ describe.skipIf(tmux === undefined)('in a terminal', () => {
       await terminal.see(/✓ books agree, \d+s ago/)
       await terminal.see(/no problems|problem/)
       // The stream of events opens when it opens.
-      const shown = await terminal.see('● live')
+      const shown = await terminal.see(/^ souk .*● live /)
       const text = shown.join('\n')
       expect(shown).toHaveLength(rows)
       expect(shown[0]).toMatch(/^ souk {2}local .*● trading .*● live {2}\d\d:\d\d:\d\d/)
