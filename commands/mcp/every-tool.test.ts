@@ -351,7 +351,7 @@ async function operate(world: World): Promise<void> {
     await operator(tool)
   }
   // A sandbox has no keys that others could take.
-  expect(await operator('rotate_operator_key', { body: { role: 'pay-to' } })).toMatchObject({ keys: [] })
+  expect(await operator('rotate_operator_key', { body: { role: 'pay_to' } })).toMatchObject({ keys: [] })
   await buyer('search_resources', { query: 'count' })
 }
 
