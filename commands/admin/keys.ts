@@ -56,7 +56,8 @@ export const adminKeysList = defineCommand({
       gas: { address: gas.address, has: `gas for about ${gas.payments} payments` },
       'pay-to': { address: payTo, has: books?.detail ?? 'unknown: the chain does not respond' },
     }
-    const keys = keyFilesOf({ places }, launch).map(({ role, file }): KeyPlace => {
+    const current = keyFilesOf({ places }, launch).filter(({ role }, at, all) => all[at + 1]?.role !== role)
+    const keys = current.map(({ role, file }): KeyPlace => {
       const place = file === undefined ? atSigner(launch.signer) : inFile(file, io.path)
       return { role, ...owned[role], ...place, exposed_to: exposures[place.lies] }
     })

@@ -1,4 +1,4 @@
-import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
@@ -43,6 +43,18 @@ describe('a key', () => {
     expect(keyFilesOf({ places }, launch({ payToAddress, gasAddress, signer })).map(({ file }) => file)).toEqual([
       undefined,
       undefined,
+    ])
+  })
+
+  test('that replaced another one on a devnet stands after it, and no file of another name with them', () => {
+    const places = { data: join(folder, 'rotated') } as never // as it needs
+    const chain = join(folder, 'rotated', 'chain')
+    mkdirSync(chain, { recursive: true })
+    for (const name of ['gas.key', 'pay-to-10.key', 'pay-to-2.key', 'pay-to.key', 'pay-to-2.key.1.tmp', 'other-2.key'])
+      writeFileSync(join(chain, name), '')
+    expect(keyFilesOf({ places }, { chain: 'devnet' } as Launch)).toEqual([
+      { role: 'gas', file: join(chain, 'gas.key') },
+      ...['pay-to.key', 'pay-to-2.key', 'pay-to-10.key'].map((name) => ({ role: 'pay-to', file: join(chain, name) })),
     ])
   })
 })

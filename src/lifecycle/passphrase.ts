@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { CommandContext } from '../cli/command.ts'
 import { usage } from '../cli/exit.ts'
@@ -11,14 +11,30 @@ type Host = Pick<CommandContext<unknown, unknown>, 'places' | 'io' | 'system'> &
 }
 type Keys = Pick<Launch, 'chain' | 'payToKeyFile' | 'gasKeyFile' | 'payToAddress' | 'gasAddress'>
 
-/** Files with operator keys of an instance: the given ones, or a devnet's own. With an address, a signer has the key. */
-export function keyFilesOf({ places }: Pick<Host, 'places'>, launch: Keys) {
+type KeyFile = { readonly role: 'gas' | 'pay-to'; readonly file: string | undefined }
+
+/**
+ * Files with operator keys of an instance: the given ones, or a devnet's own, of each role the current one last. With an
+ * address, a signer has the key.
+ */
+export function keyFilesOf({ places }: Pick<Host, 'places'>, launch: Keys): readonly KeyFile[] {
   const { chain = 'sandbox', payToKeyFile, gasKeyFile, payToAddress, gasAddress } = launch
-  const own = (name: string) => (chain === 'devnet' ? join(places.data, 'chain', name) : undefined)
-  return [
-    { role: 'gas', file: gasAddress === undefined ? (gasKeyFile ?? own('gas.key')) : undefined },
-    { role: 'pay-to', file: payToAddress === undefined ? (payToKeyFile ?? own('pay-to.key')) : undefined },
-  ] as const
+  const folder = join(places.data, 'chain')
+  const own = (role: KeyFile['role']) => (chain === 'devnet' ? devnetFiles(folder, role) : [undefined])
+  const files = (role: KeyFile['role'], address: string | undefined, given: string | undefined) => {
+    const known = given === undefined ? own(role) : [given]
+    return (address === undefined ? known : [undefined]).map((file) => ({ role, file }))
+  }
+  return [...files('gas', gasAddress, gasKeyFile), ...files('pay-to', payToAddress, payToKeyFile)]
+}
+
+/** The first key, then those that replaced it (`pay-to-2.key`, …). */
+function devnetFiles(folder: string, role: KeyFile['role']): string[] {
+  const numberIn = (name: string) => Number(new RegExp(`^${role}-(\\d+)\\.key$`).exec(name)?.[1])
+  const later = (existsSync(folder) ? readdirSync(folder) : [])
+    .filter((name) => numberIn(name) > 1)
+    .sort((a, b) => numberIn(a) - numberIn(b))
+  return [`${role}.key`, ...later].map((name) => join(folder, name))
 }
 
 /** The passphrase that this start needs; undefined if no key file is encrypted. */

@@ -131,7 +131,7 @@ async function* followLog(
     while (!signal.aborted && !ctx.stopping.aborted) {
       const heard = place.heard()
       const rows = await eventsAfter(ctx, cursor)
-      await ctx.store.durable() // what is told must have happened for good
+      await ctx.store.durable() // on the disk before the response says so
       for (const row of rows) {
         const about = await ctx.store.read((t) => aboutOf(t, row))
         yield { id: String(row.seq), event: row.type, data: { ...(await eventView(ctx, row)), about } }

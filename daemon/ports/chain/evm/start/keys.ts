@@ -60,7 +60,7 @@ export async function keyIn(file: string, flag: string, known: KnownKey = {}): P
   try {
     const text = await readFile(file, 'utf8')
     if (!isEncryptedKey(text)) return await openKey(text)
-    if (passphrase !== undefined) return await openKey(await decryptKey(text, passphrase, `${flag} ${file}`))
+    if (passphrase !== undefined) return await openKey(await decryptKey(text, passphrase, file))
     throw refused('is encrypted: give its passphrase in a terminal, or with --passphrase-fd')
   } catch (error) {
     if (error instanceof RangeError) throw refused(`contains no key: ${error.message}`)
