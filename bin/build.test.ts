@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { transform } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { saidIn } from '../fixtures/kit/command-line.testkit.ts'
 import { configDefaults } from '../fixtures/kit/config.ts'
 import manifest from '../package.json' with { type: 'json' }
 import { type Bundle, bundle, copyBeside, libraryEntries } from './build.ts'
@@ -179,7 +180,8 @@ describe('the bundle', () => {
   })
 
   it('runs the daemon and a sale', async () => {
-    expect(await run(['up', '--port', '0', '--seed', 'house', '--json'])).toMatchObject({ code: 0, err: '' })
+    const started = await run(['up', '--port', '0', '--seed', 'house', '--json'])
+    expect([started.code, saidIn(started)]).toEqual([0, ''])
     for (const words of [
       ['wallet', 'new'],
       ['wallet', 'fund'],
