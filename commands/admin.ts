@@ -195,9 +195,7 @@ export const adminRequestsList = listCommand(posting, {
   name: 'admin requests list',
   search: searchOptions(postingFields),
   summary: 'list all requests for work; filter and sort by any field',
-  options: {
-    status: z.choice(postingStatuses, { description: 'only in this state (default: open)', value: 'state' }),
-  },
+  options: { status: z.choice(postingStatuses, { description: 'only in this state (default: open)', value: 'state' }) },
   examples: ['souk admin requests list', 'souk admin requests list --status expired --filter "bids:0" --json'],
 })
 
@@ -217,9 +215,7 @@ export const adminSubsList = listCommand(subscription, {
   name: 'admin subs list',
   search: searchOptions(subscriptionFields),
   summary: 'list all subscriptions; filter and sort by any field',
-  options: {
-    ended: z.flag({ description: 'show ended subscriptions instead of current ones' }),
-  },
+  options: { ended: z.flag({ description: 'show ended subscriptions instead of current ones' }) },
   examples: ['souk admin subs list', 'souk admin subs list --filter "status:past_due" --sort -failed --json'],
 })
 

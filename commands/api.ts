@@ -245,9 +245,7 @@ async function operation(session: Session, name: string): Promise<Operation> {
   const found = rows.find((row) => row.name === name)
   if (found) return found
   const names = rows.map((row) => row.name)
-  throw new CliError('usage', `There is no operation ${name}${didYouMean(name, names)}.`, {
-    next: ways,
-  })
+  throw new CliError('usage', `There is no operation ${name}${didYouMean(name, names)}.`, { next: ways })
 }
 
 const NAME_DIGITS = 12

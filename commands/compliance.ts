@@ -35,9 +35,7 @@ export const complianceScreen = defineCommand({
   summary: 'check wallets against the sanctions list',
   description: 'Needs the admin key of the instance. Wallets are sent to that instance only.',
   args: z.object({ wallets: z.array(z.string()).min(1).meta({ description: 'wallet addresses to check' }) }),
-  options: z.object({
-    exitStatus: z.flag({ description: 'exit with code 12 if a wallet is sanctioned' }),
-  }),
+  options: z.object({ exitStatus: z.flag({ description: 'exit with code 12 if a wallet is sanctioned' }) }),
   examples: [
     'souk compliance screen 0x00000000000000000000000000000000000000aa',
     'souk compliance screen 0x00000000000000000000000000000000000000aa 0x00000000000000000000000000000000000000bb --json',
@@ -73,9 +71,7 @@ export const complianceShow = defineCommand({
   name: 'compliance show',
   summary: 'show the sanctions list and refused requests',
   isDefault: true,
-  options: z.object({
-    exitStatus: z.flag({ description: 'exit with code 11 if the list is stale or was rejected' }),
-  }),
+  options: z.object({ exitStatus: z.flag({ description: 'exit with code 11 if the list is stale or was rejected' }) }),
   examples: ['souk compliance', 'souk compliance show --exit-status --json'],
   async run(context) {
     const { compliance, launch } = await (await context.session()).call('getHealth', {})

@@ -52,9 +52,7 @@ export const cronsRun = defineCommand({
   name: 'crons run',
   summary: 'run a scheduled job now',
   args: z.object({ cron: z.string().meta({ description: 'name' }) }),
-  options: z.object({
-    at: z.text({ description: 'advance business time first; due events happen', value: 'time' }),
-  }),
+  options: z.object({ at: z.text({ description: 'advance business time first; due events happen', value: 'time' }) }),
   examples: [
     'souk crons run auto-refund',
     'souk crons run auto-refund --json',

@@ -18,11 +18,7 @@ const options = z.object({
 type Context = CommandContext<{ file: string }, z.output<typeof options>>
 
 /** The written file, and how many records it has of each kind. */
-type Written = {
-  readonly file: string
-  readonly records: number
-  readonly counts: Readonly<Record<string, number>>
-}
+type Written = { readonly file: string; readonly records: number; readonly counts: Readonly<Record<string, number>> }
 
 export const command = defineCommand({
   name: 'export',

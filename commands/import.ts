@@ -14,9 +14,7 @@ export const command = defineCommand({
   description:
     'Reads a file of `souk export --all` into an instance without data. The file and its books are checked before anything changes. The new marketplace gets its own pay-to address, asset and admin key, so that old signatures are not valid here. --replace overwrites existing data and keeps the identity from the file: never run both copies.',
   args: z.object({ file: z.string().meta({ description: 'file from `souk export --all`, - for stdin' }) }),
-  options: z.object({
-    replace: z.flag({ description: 'replace existing data and identity with those of the file' }),
-  }),
+  options: z.object({ replace: z.flag({ description: 'replace existing data and identity with those of the file' }) }),
   examples: ['souk import market.ndjson --instance copy', 'souk import market.ndjson --replace --yes --json'],
   async run(context) {
     const { args, options, globals, io, places } = context

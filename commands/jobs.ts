@@ -272,9 +272,7 @@ export const jobsWatch = defineCommand({
   summary: 'wait until a job ends',
   description: 'Waiting costs nothing. Reading the job needs its token, the API key of the wallet, or a sign-in.',
   args: z.object({ job: z.string().meta({ description: 'id of the job' }) }),
-  options: z.object({
-    exitStatus: z.flag({ description: 'exit with code 11 if it ended without a delivery' }),
-  }),
+  options: z.object({ exitStatus: z.flag({ description: 'exit with code 11 if it ended without a delivery' }) }),
   examples: ['souk jobs watch job_0123456789abcdef', 'souk jobs watch job_0123456789abcdef --exit-status --json'],
   prints: 'getJob',
   async run(context) {

@@ -14,9 +14,7 @@ import { didYouMean, fitted, green } from '../src/text/text.ts'
 const FOLDER_MODE = 0o755
 const FILE_MODE = 0o644
 
-const options = z.object({
-  dir: z.text({ description: 'write all pages into a folder', value: 'dir' }),
-})
+const options = z.object({ dir: z.text({ description: 'write all pages into a folder', value: 'dir' }) })
 type Context = CommandContext<{ readonly words: readonly string[] }, z.output<typeof options>>
 
 export const command = defineCommand({

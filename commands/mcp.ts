@@ -100,9 +100,7 @@ export const mcpInstall = defineCommand({
   summary: 'print the MCP configuration for an agent program',
   description:
     'Prints the configuration and the name of the file to paste it into; writes no file. The configuration uses the program, remote, wallet and folders of this command, and never includes passphrases or keys.',
-  args: z.object({
-    agent: z.choice(names, { description: `agent program: ${names.join(', ')} (default: all)` }),
-  }),
+  args: z.object({ agent: z.choice(names, { description: `agent program: ${names.join(', ')} (default: all)` }) }),
   options: toolOptions,
   ownText: true, // a configuration is shown line by line
   examples: ['souk mcp install claude-code', 'souk mcp install --json --fields configs'],

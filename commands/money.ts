@@ -7,9 +7,7 @@ export const moneyAudit = defineCommand({
   name: 'money audit',
   summary: 'recompute the books and report differences',
   description: 'Needs the admin key of the instance.',
-  options: z.object({
-    exitStatus: z.flag({ description: 'exit with code 11 if a check fails' }),
-  }),
+  options: z.object({ exitStatus: z.flag({ description: 'exit with code 11 if a check fails' }) }),
   examples: ['souk money audit', 'souk money audit --exit-status --json'],
   prints: 'getAudit',
   async run(context) {

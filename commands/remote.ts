@@ -20,12 +20,8 @@ const ID_COLUMNS = 10
 export const remoteCheck = defineCommand({
   name: 'remote check',
   summary: 'check a remote: reachable, unchanged, credentials valid',
-  args: z.object({
-    name: z.text({ description: 'remote name or local (default: the one in use)' }),
-  }),
-  options: z.object({
-    exitStatus: z.flag({ description: 'exit with code 11 if there is a problem' }),
-  }),
+  args: z.object({ name: z.text({ description: 'remote name or local (default: the one in use)' }) }),
+  options: z.object({ exitStatus: z.flag({ description: 'exit with code 11 if there is a problem' }) }),
   examples: ['souk remote check', 'souk remote check local --exit-status --json'],
   async run(context) {
     const session = await sessionOf(context)
@@ -138,9 +134,7 @@ export const remoteProtect = defineCommand({
   name: 'remote protect',
   summary: 'require typing the name of a remote before changes',
   args: z.object({ name: z.string().meta({ description: 'remote name' }) }),
-  options: z.object({
-    off: z.flag({ description: 'remove the protection; the name must be typed to confirm' }),
-  }),
+  options: z.object({ off: z.flag({ description: 'remove the protection; the name must be typed to confirm' }) }),
   examples: ['souk remote protect shop', 'souk remote protect shop --off --confirm shop --json'],
   async run(context) {
     const { args, options, globals, places } = context

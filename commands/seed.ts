@@ -69,9 +69,7 @@ async function isThere(context: CommandContext<unknown, unknown>): Promise<boole
   return false
 }
 
-const options = z.object({
-  file: z.text({ description: 'YAML file with users, services and actions', value: 'file' }),
-})
+const options = z.object({ file: z.text({ description: 'YAML file with users, services and actions', value: 'file' }) })
 
 export const seedLoad = defineCommand({
   name: 'seed load',

@@ -45,9 +45,7 @@ export const statsEvent = defineCommand({
   name: 'stats event',
   summary: 'record one explorer page view',
   args: z.object({ kind: z.enum(kinds).meta({ description: kinds.join(', ') }) }),
-  options: z.object({
-    dnt: z.flag({ description: 'send Do Not Track: nothing is recorded' }),
-  }),
+  options: z.object({ dnt: z.flag({ description: 'send Do Not Track: nothing is recorded' }) }),
   examples: ['souk stats event subject_view', 'souk stats event expand_io --dnt --json'],
   async run({ args: { kind }, options: { dnt }, session }) {
     await (await session()).open('recordEvent', { body: { event: kind }, headers: dnt ? { DNT: '1' } : {} })

@@ -12,10 +12,7 @@ export const command = defineCommand({
   name: 'status',
   heading: 'Daemon',
   summary: 'show whether the daemon runs, and its state',
-  options: z.object({
-    exitStatus: z.flag({ description: 'exit with code 10 if it is not running' }),
-    ...watchOptions,
-  }),
+  options: z.object({ exitStatus: z.flag({ description: 'exit with code 10 if it is not running' }), ...watchOptions }),
   examples: ['souk status', 'souk status --exit-status', 'souk status --json'],
   async run(context) {
     const found = isLocal(context) ? await localStatus(context) : await remoteStatus(context)

@@ -90,9 +90,7 @@ export const threadsAttach = defineCommand({
     thread: z.string().meta({ description: 'id of the conversation' }),
     files: z.array(z.string()).meta({ description: 'files to attach' }),
   }),
-  options: z.object({
-    message: z.text({ short: 'm', description: 'caption of the first file', value: 'text' }),
-  }),
+  options: z.object({ message: z.text({ short: 'm', description: 'caption of the first file', value: 'text' }) }),
   examples: [
     'souk threads attach thr_0123456789abcdef book.pdf',
     'souk threads attach thr_0123456789abcdef book.pdf -m "As agreed" --json',
@@ -306,9 +304,7 @@ export const threadsVerify = defineCommand({
 
 const POLL_MS = 1_000
 
-const options = z.object({
-  follow: z.flag({ description: 'keep printing new messages until ctrl-c' }),
-})
+const options = z.object({ follow: z.flag({ description: 'keep printing new messages until ctrl-c' }) })
 type Context = CommandContext<{ thread: string }, z.output<typeof options>>
 
 export const threadsView = defineCommand({

@@ -25,10 +25,7 @@ type Step =
       readonly data: unknown
       show: Invoked['show']
     }
-  | {
-      readonly kind: 'next'
-      readonly lines: readonly (readonly [line: string, what: string])[]
-    }
+  | { readonly kind: 'next'; readonly lines: readonly (readonly [line: string, what: string])[] }
 
 export const command = defineCommand({
   name: 'tour',

@@ -25,10 +25,7 @@ const options = z.object({
 })
 type Context = CommandContext<z.output<typeof args>, z.output<typeof options>>
 
-type Listed = {
-  readonly type: string
-  readonly means: string
-} & (
+type Listed = { readonly type: string; readonly means: string } & (
   | { readonly why: string }
   | { readonly moves_ms: number; readonly about: readonly IdNoun[]; readonly settings: readonly SettingName[] }
 )

@@ -118,11 +118,7 @@ function othersOf(context: Context): CockpitOptions['others'] {
   })
   const linkTo = (name: string) => {
     const remote = instances.has(name) ? LOCAL : name
-    return createLink({
-      ...context,
-      places: instances.get(name) ?? places,
-      globals: { ...context.globals, remote },
-    })
+    return createLink({ ...context, places: instances.get(name) ?? places, globals: { ...context.globals, remote } })
   }
   return {
     names: () =>

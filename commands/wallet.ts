@@ -24,9 +24,7 @@ export const walletFund = defineCommand({
   summary: 'give a wallet test USDC from the faucet',
   description:
     'With the admin key you choose the amount. Without it you get $10.00 per call, if the marketplace has a public faucet.',
-  args: z.object({
-    who: z.text({ description: 'wallet name or address (default: the active wallet)' }),
-  }),
+  args: z.object({ who: z.text({ description: 'wallet name or address (default: the active wallet)' }) }),
   options: z.object({
     amount: z.text({ description: `amount to give; needs the admin key (default: ${DEFAULT_AMOUNT})`, value: 'usd' }),
     identity: z.flag({ description: 'also register an ERC-8004 identity' }),

@@ -70,9 +70,7 @@ async function readOf(
   return { deliveries: found.slice(offset, offset + limit), total: found.length, limit, offset }
 }
 
-const replayOptions = z.object({
-  all: z.flag({ description: 'resend all dead deliveries, except test messages' }),
-})
+const replayOptions = z.object({ all: z.flag({ description: 'resend all dead deliveries, except test messages' }) })
 type ReplayContext = CommandContext<{ delivery: string[] }, z.output<typeof replayOptions>>
 
 export const webhooksReplay = defineCommand({
@@ -117,9 +115,7 @@ async function chosen({ args, options: { all } }: ReplayContext, session: Sessio
   return dead
 }
 
-const secretOptions = z.object({
-  rotate: z.flag({ description: 'create a new secret first' }),
-})
+const secretOptions = z.object({ rotate: z.flag({ description: 'create a new secret first' }) })
 
 export const webhooksSecret = defineCommand({
   name: 'webhooks secret',

@@ -201,11 +201,7 @@ const parts = {
       sellers.open(ctx, handlers)
     },
   },
-  webhooks: {
-    collections: webhookCollections,
-    routes: webhookRoutes,
-    follow: () => eventsRead.follow(notePoll),
-  },
+  webhooks: { collections: webhookCollections, routes: webhookRoutes, follow: () => eventsRead.follow(notePoll) },
   referrals: { routes: referralRoutes },
   products: { collections: productCollections, routes: { ...productRoutes, ...productSaleRoutes } },
   threads: { collections: threadCollections },
@@ -223,9 +219,7 @@ const parts = {
     follow: () => escrowMoved.follow(followJob),
     open: openPostingSearchOf,
   },
-  negotiation: {
-    routes: { ...negotiationRoutes, ...threadRoutes, ...threadActionRoutes, ...threadFileRoutes },
-  },
+  negotiation: { routes: { ...negotiationRoutes, ...threadRoutes, ...threadActionRoutes, ...threadFileRoutes } },
   reputation: { collections: reputationCollections, routes: reputationRoutes },
   audit: { routes: auditRoutes },
   catalog: {
@@ -248,13 +242,8 @@ const parts = {
       openSoldOf(ctx)
     },
   },
-  story: {
-    routes: storyRoutes,
-    open: (ctx) => void requestLog.open(ctx, openRequestLog(ctx.clock.wall)),
-  },
-  participants: {
-    routes: { ...participantRoutes, ...profileRoutes, ...termsRoutes, ...participantAdminRoutes },
-  },
+  story: { routes: storyRoutes, open: (ctx) => void requestLog.open(ctx, openRequestLog(ctx.clock.wall)) },
+  participants: { routes: { ...participantRoutes, ...profileRoutes, ...termsRoutes, ...participantAdminRoutes } },
   discovery: { routes: { ...discoveryRoutes, ...discoverRoutes, ...docsRoutes } },
   facilitator: {
     collections: facilitatorCollections,

@@ -79,11 +79,7 @@ export const command = defineCommand({
   },
 })
 
-type RemoteParams = {
-  readonly plainCredentials: boolean
-  readonly keyStdin: boolean
-  readonly adminKeyStdin: boolean
-}
+type RemoteParams = { readonly plainCredentials: boolean; readonly keyStdin: boolean; readonly adminKeyStdin: boolean }
 type Place = { readonly url: string; readonly isReadable: boolean }
 
 /** Checks options before a key is read. @throws CliError `usage` for options that contradict each other */

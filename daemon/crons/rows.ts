@@ -19,9 +19,6 @@ export const CronRow = z.strictObject({
 })
 export type CronRow = z.infer<typeof CronRow>
 
-export const crons = defineCollection('crons', {
-  schema: CronRow,
-  indexes: [],
-})
+export const crons = defineCollection('crons', { schema: CronRow, indexes: [] })
 
 export const cronCollections: readonly AnyCollection[] = [crons]

@@ -201,10 +201,7 @@ type Runner = {
   readonly isFree: (name: string) => boolean
 }
 
-type RunnerParts = {
-  readonly state: CronStates
-  readonly ctx: Context
-}
+type RunnerParts = { readonly state: CronStates; readonly ctx: Context }
 
 function createRunner({ state, ctx }: RunnerParts): Runner {
   const running = new Map<string, Promise<void>>()

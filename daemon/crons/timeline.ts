@@ -95,10 +95,7 @@ type Trip = {
 }
 
 /** Replaces the scheduler while crons are switched off. */
-const resting: Within = {
-  active: () => [],
-  run: () => Promise.reject(new Error('scheduled jobs are off')),
-}
+const resting: Within = { active: () => [], run: () => Promise.reject(new Error('scheduled jobs are off')) }
 
 /**
  * Freezes business time at `at`, or at the present if the present is later. First stores that time with the clock's
@@ -165,10 +162,7 @@ function dueUntil({ within }: Trip, stop: number): { readonly cron: Cron; readon
     .sort((one, other) => one.at - other.at)
 }
 
-type CronParts = {
-  readonly crons: readonly Cron[]
-  readonly clock: MovableClock
-}
+type CronParts = { readonly crons: readonly Cron[]; readonly clock: MovableClock }
 
 /** Opens the crons with their stored rows. No cron runs before `start` is called. */
 export async function openCrons(ctx: Context, { crons, clock }: CronParts): Promise<void> {

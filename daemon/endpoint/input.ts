@@ -68,11 +68,7 @@ export function parseParams(exchange: Exchange): Readonly<Record<string, string>
 }
 
 /** The original input of a request, stored with its payment so that recovery can parse it again. */
-export const WireInput = z.strictObject({
-  params: z.record(z.string(), z.string()),
-  query: KnownJson,
-  body: KnownJson,
-})
+export const WireInput = z.strictObject({ params: z.record(z.string(), z.string()), query: KnownJson, body: KnownJson })
 export type WireInput = z.infer<typeof WireInput>
 
 export async function wireInput(endpoint: Endpoint, exchange: Exchange): Promise<WireInput> {

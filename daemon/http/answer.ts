@@ -127,12 +127,7 @@ export type Pipeline = { readonly ctx: Context; readonly handlers: HandlerTable 
 type AnyFreeHandler = (input: unknown, call: Call) => Promise<unknown>
 
 /** Response to HEAD of a one-time link. Link previews must not use up the token. */
-const NO_PAGE: ReplyOut = {
-  kind: 'bytes',
-  status: 200,
-  headers: pageHeaders,
-  body: '',
-}
+const NO_PAGE: ReplyOut = { kind: 'bytes', status: 200, headers: pageHeaders, body: '' }
 
 /** Valid id of a client session. */
 const SITTING = /^[\w-]{1,64}$/

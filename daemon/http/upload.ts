@@ -144,9 +144,7 @@ function faultOfFile(part: { name: string | undefined; encoding: string; hasFile
     return new AppError(
       'unsupported_media_type',
       `${FILE_PART}: send its bytes as they are, not as ${part.encoding.slice(0, 80)}`,
-      {
-        details: [{ path: FILE_PART, message: 'must have no Content-Transfer-Encoding' }],
-      },
+      { details: [{ path: FILE_PART, message: 'must have no Content-Transfer-Encoding' }] },
     )
   }
   return undefined

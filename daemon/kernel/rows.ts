@@ -91,10 +91,7 @@ export const participants = defineCollection('participants', {
   ],
 })
 
-export const counters = defineCollection('counters', {
-  schema: CounterRow,
-  indexes: [],
-})
+export const counters = defineCollection('counters', { schema: CounterRow, indexes: [] })
 
 /** Increments a counter in the transaction. @returns the new value */
 export async function nextNumber(t: Tx, id: string): Promise<number> {
@@ -103,10 +100,7 @@ export async function nextNumber(t: Tx, id: string): Promise<number> {
   return value
 }
 
-export const settings = defineCollection('settings', {
-  schema: SettingRow,
-  indexes: [],
-})
+export const settings = defineCollection('settings', { schema: SettingRow, indexes: [] })
 
 /** Locks a setting and writes it. */
 export async function putSetting(t: Tx, id: string, value: z.infer<typeof SettingRow>['value']): Promise<void> {

@@ -111,13 +111,9 @@ export type Table<R extends Row> = Reader<R> & {
   delete(key: string): Promise<boolean>
 }
 
-export type ReadTx = {
-  table<R extends Row>(collection: Collection<R>): Reader<R>
-}
+export type ReadTx = { table<R extends Row>(collection: Collection<R>): Reader<R> }
 
-export type Tx = {
-  table<R extends Row>(collection: Collection<R>): Table<R>
-}
+export type Tx = { table<R extends Row>(collection: Collection<R>): Table<R> }
 
 /** A committed write of one row (null: deleted). Subscribers receive writes in commit order, once they are durable. */
 export type Write = { readonly collection: string; readonly key: string; readonly row: Row | null }

@@ -37,9 +37,7 @@ type Searchable<R, L extends ListFields> = FactsOf<R, L> & {
   readonly compare?: ((a: R, b: R) => number) | undefined
 }
 
-export type SearchedPage<R> = OffsetPage<R> & {
-  readonly searched?: { readonly rows: number; readonly of: number }
-}
+export type SearchedPage<R> = OffsetPage<R> & { readonly searched?: { readonly rows: number; readonly of: number } }
 
 export function isSearch({ filter, sort }: Pick<SearchAsked, 'filter' | 'sort'>): boolean {
   return (filter !== undefined && filter.terms.length > 0) || sort !== undefined

@@ -1,10 +1,6 @@
 import type { Endpoint } from './endpoint/define.ts'
 
-export type Switches = {
-  readonly paused: boolean
-  readonly checkoutV2: boolean
-  readonly enabled: ReadonlySet<string>
-}
+export type Switches = { readonly paused: boolean; readonly checkoutV2: boolean; readonly enabled: ReadonlySet<string> }
 
 /** `METHOD /path` of a deferred endpoint's replacement; null if none. */
 export function replacementOf({ replacement }: Endpoint): string | null {

@@ -33,10 +33,7 @@ type Looked = {
 /** What an export contains. Exports with equal hashes come from equal states. */
 type WholeState = { readonly files: number; readonly sha256: string }
 
-type ExportWanted = {
-  readonly tarFile?: string
-  readonly lines: (text: string) => Promise<void>
-}
+type ExportWanted = { readonly tarFile?: string; readonly lines: (text: string) => Promise<void> }
 
 type ImportWanted = {
   readonly chunks: AsyncIterable<Uint8Array>

@@ -59,9 +59,7 @@ function filtered({ json }: Jq, expression: string, text: string): readonly Json
     const [line = ''] = String(error instanceof Error && 'stderr' in error ? error.stderr : error).split('\n')
     throw usage(
       `--jq: ${line.replace(/^jq: error(?: \(at \S+\))?(?: \(not a string\))?: | at <top-level>|:$/g, '')}.`,
-      {
-        cause: error,
-      },
+      { cause: error },
     )
   } finally {
     for (const handler of handlers) process.on('SIGINT', handler)

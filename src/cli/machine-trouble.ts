@@ -1,11 +1,7 @@
 import { errnoOf } from '../core/error.ts'
 
 /** A system error as it is shown to the user, with its remedy. */
-type MachineTrouble = {
-  readonly sentence: string
-  readonly facts: readonly string[]
-  readonly next: readonly string[]
-}
+type MachineTrouble = { readonly sentence: string; readonly facts: readonly string[]; readonly next: readonly string[] }
 
 /** Members that Node adds to system errors. */
 type SystemError = Error & {

@@ -189,7 +189,5 @@ function place(target: Picked, path: readonly string[], value: unknown): void {
 
 function unknownField(field: string, siblings: readonly unknown[]) {
   const known = [...new Set(siblings.flatMap((one) => (isObject(one) ? Object.keys(one) : [])))]
-  return usage(`There is no field "${field}"${didYouMean(field, known)}.`, {
-    facts: [`fields: ${known.join(', ')}`],
-  })
+  return usage(`There is no field "${field}"${didYouMean(field, known)}.`, { facts: [`fields: ${known.join(', ')}`] })
 }

@@ -12,10 +12,7 @@ const PROBE_TIMEOUT_MS = 2_000
 /** Maximum number of probes while the daemon's process gets no processor time. */
 const MOST_PROBES = 15
 
-type RegisteredProcess = ProcessName & {
-  readonly version: string
-  readonly data_dir: string
-}
+type RegisteredProcess = ProcessName & { readonly version: string; readonly data_dir: string }
 
 /** A serving daemon. */
 export type DaemonRegistration = RegisteredProcess & {

@@ -7,10 +7,7 @@ const BOUNDARY_BYTES = 16
 const READ_BYTES = 256 * 1024
 const MEDIA_TYPE = 'application/octet-stream'
 
-export type SentFile = {
-  readonly path: string
-  readonly onBytes?: (sent: number, total: number) => void
-}
+export type SentFile = { readonly path: string; readonly onBytes?: (sent: number, total: number) => void }
 
 /** A form streamed from disk. */
 export type Form = ReturnType<typeof formOf>

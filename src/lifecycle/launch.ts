@@ -99,9 +99,7 @@ export const launchOptions = {
     description: 'PostgreSQL database that keeps all data (default: SOUK_STORE, or the last one, or files)',
     value: 'postgres://…',
   }),
-  spare: z.flag({
-    description: 'while another daemon has the database, hand requests to it; then take over from it',
-  }),
+  spare: z.flag({ description: 'while another daemon has the database, hand requests to it; then take over from it' }),
   advertise: z
     .string()
     .regex(/^([\w.-]+|\[[\da-f:.]+\]):\d{1,5}$/i, 'must be HOST:PORT')

@@ -40,11 +40,7 @@ export type WrittenLine =
       readonly made_at: string
       readonly rows: number
       readonly files: number
-      readonly installation: {
-        readonly asset: string | null
-        readonly pay_to: string | null
-        readonly settings: Row
-      }
+      readonly installation: { readonly asset: string | null; readonly pay_to: string | null; readonly settings: Row }
     }
   | { readonly in: string /** name of the list that the row belongs to */; readonly row: Row }
   | { readonly file: string; readonly size: number; readonly at: number; readonly data: string }

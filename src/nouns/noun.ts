@@ -12,9 +12,7 @@ export type ListOf<R> = {
 }[ListName]
 
 /** A page of any list. */
-export type NounPage = Counted & {
-  readonly searched?: { readonly rows: number; readonly of: number } | undefined
-}
+export type NounPage = Counted & { readonly searched?: { readonly rows: number; readonly of: number } | undefined }
 
 export type NounFact = readonly [label: string, words: string]
 

@@ -116,11 +116,7 @@ async function offer(session: Session, written: NonNullable<CheckedShop['written
 
 type Practised = Extract<ShopFacts, { event: 'practice' }>
 type Trial = { readonly facts: Practised; readonly practice?: Practice }
-type Practising = OfferedListing & {
-  readonly context: ShopHost
-  readonly shop: CheckedShop
-  readonly session: Session
-}
+type Practising = OfferedListing & { readonly context: ShopHost; readonly shop: CheckedShop; readonly session: Session }
 
 /** Buys the provider's own listing with test money; undefined if no test purchase is wanted. */
 async function practise({ context, shop, session, offered, plan }: Practising): Promise<Trial | undefined> {

@@ -237,11 +237,7 @@ function buttonLine(dialog: Dialog): Line {
   return ['  ', button('Cancel  esc', cancelAt(dialog)), '    ', button(verb, verbAt(dialog))]
 }
 
-type Box = {
-  readonly title: string
-  readonly content: readonly Line[]
-  readonly width: number
-}
+type Box = { readonly title: string; readonly content: readonly Line[]; readonly width: number }
 
 function boxed({ title, content, width }: Box): Line[] {
   const head = clip(title, width - 6)

@@ -134,10 +134,7 @@ export function createHost(options: HostOptions): Host {
 }
 
 /** Storage for one marketplace. */
-type KeptViewsFile = {
-  readonly read: () => KeptViews | undefined
-  readonly write: (kept: KeptViews) => void
-}
+type KeptViewsFile = { readonly read: () => KeptViews | undefined; readonly write: (kept: KeptViews) => void }
 
 const viewsOf = {
   endpointView: endpointViews,

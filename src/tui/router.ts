@@ -87,11 +87,7 @@ export function createRouter(parts: RouterParts): Router {
       waiting = [...waiting, ...keys].slice(0, KEYS_WAITING_MAX)
       go()
     },
-    point: createPointing({
-      host,
-      act: (action, key) => act(parts, action, key),
-      press: (key) => onKey(parts, key),
-    }),
+    point: createPointing({ host, act: (action, key) => act(parts, action, key), press: (key) => onKey(parts, key) }),
     paste(text) {
       touched()
       const ui = host.ui.get()
@@ -358,10 +354,7 @@ function chooseRow({ ui: state, face }: Host, id: string): void {
 }
 
 /** In the logs, a chosen row ends following the newest one. */
-const unfollowed = (ui: Ui): Ui => ({
-  ...ui,
-  logs: { ...ui.logs, follow: ui.logs.follow && ui.screen !== 'logs' },
-})
+const unfollowed = (ui: Ui): Ui => ({ ...ui, logs: { ...ui.logs, follow: ui.logs.follow && ui.screen !== 'logs' } })
 
 function turnWheel(parts: PointingParts, step: 'up' | 'down', hit: Hit | undefined): void {
   const { dialog, picker, pane } = parts.host.ui.get()

@@ -60,12 +60,7 @@ export async function importState(options: StateImport): Promise<Imported> {
       const { header, end } = await unpackState(options, fresh)
       await compareBooks(options, folder)
       await replaceStore(dataDir, fresh, async () => (await openStopped(dataDir, options.collections)).close())
-      return {
-        records: header.rows,
-        files: header.files,
-        sha256: end.sha256,
-        keptInstallation: options.keep,
-      }
+      return { records: header.rows, files: header.files, sha256: end.sha256, keptInstallation: options.keep }
     })
   } catch (error) {
     if (isNew) await rmdir(dataDir).catch(() => undefined) // it was not empty any more

@@ -96,12 +96,9 @@ export const discoveryRoutes: FreeHandlers<typeof discoveryApi> = {
 
   getManifest: async (_input, { ctx }) => {
     const base = ctx.baseUrl()
-    const { ids } = await catalog.of(ctx).query({
-      sort: 'newest',
-      limit: MAX_MANIFEST_LISTINGS,
-      offset: 0,
-      payable_only: true,
-    })
+    const { ids } = await catalog
+      .of(ctx)
+      .query({ sort: 'newest', limit: MAX_MANIFEST_LISTINGS, offset: 0, payable_only: true })
     const rows: readonly Pick<ServiceRow, 'id'>[] = await ctx.store.table(services).getMany(ids)
     return {
       version: 1,

@@ -245,10 +245,7 @@ const MAX_SENT = 4_096
 /** Maximum time for which a row is kept because its authorization is still usable. */
 const MAX_NEEDED_MS = 3_650 * DAY_MS
 
-type Settling = Receiver & {
-  readonly asked: FacilitatorAsk
-  readonly seller: ServedSeller
-}
+type Settling = Receiver & { readonly asked: FacilitatorAsk; readonly seller: ServedSeller }
 
 function idOf(ctx: Context, { credential }: FacilitatorAsk): string {
   return authorizationId(ctx, credential)

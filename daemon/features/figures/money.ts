@@ -45,10 +45,7 @@ export function openPaidFigures({ store, clock }: Sources): PaidFigures & { clos
     }
   })
 
-  return {
-    close,
-    within: (endpoint, hours) => rows.get(endpoint)?.sum(clock.wall(), hours) ?? unpaid,
-  }
+  return { close, within: (endpoint, hours) => rows.get(endpoint)?.sum(clock.wall(), hours) ?? unpaid }
 }
 
 /** Ids of payments whose response this transaction stores. A response is stored once, so a payment counts once. */

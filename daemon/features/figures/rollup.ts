@@ -39,11 +39,7 @@ export type Rollup = {
 
 export const rollup = defineResource<Rollup>('rollup')
 
-type Sources = {
-  readonly store: Store
-  readonly clock: Clock
-  readonly calls: Pick<CallFigures, 'restore' | 'save'>
-}
+type Sources = { readonly store: Store; readonly clock: Clock; readonly calls: Pick<CallFigures, 'restore' | 'save'> }
 
 export function openRollupOf(ctx: Context): void {
   const opened = openRollup({ ...ctx, calls: callFigures.of(ctx) })

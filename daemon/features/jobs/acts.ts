@@ -125,11 +125,7 @@ export function sendRefunds(ctx: Context, job: JobRow): void {
 export type JobPlace = { readonly kind: 'job' | 'thread'; readonly id: string }
 
 /** An action on a job, and which party may take it. */
-type JobAsked = {
-  readonly event: JobEvent
-  readonly by: PartyRole
-  readonly isTheirs: (thread: ThreadRow) => boolean
-}
+type JobAsked = { readonly event: JobEvent; readonly by: PartyRole; readonly isTheirs: (thread: ThreadRow) => boolean }
 
 /** @throws AppError 404 for an unknown job or conversation; if a conversation has no job, 409 or, for outsiders, 403 */
 export async function jobAt(t: ReadTx, { kind, id }: JobPlace, asked: JobAsked): Promise<JobRow> {

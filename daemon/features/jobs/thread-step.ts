@@ -37,11 +37,7 @@ export function openThread(
   return insertThread(t, draft)
 }
 
-type Following = {
-  readonly thread: ThreadRow
-  readonly status: JobStatus
-  readonly message: NewMessage
-}
+type Following = { readonly thread: ThreadRow; readonly status: JobStatus; readonly message: NewMessage }
 
 /** Gives a conversation the status of its job (decisions §9) and adds a message. */
 export async function followJob(t: Tx, draw: Draw, { thread, status, message }: Following): Promise<void> {

@@ -45,15 +45,9 @@ export async function post(t: Tx, draw: Draw, entry: EntryDraft): Promise<string
     if (accountKind(line.account) === 'bal') await remember(t, { entry, id, seq, line, balance })
   }
   await rememberEarnings(t, { ...entry, id, seq })
-  await t.table(ledger).insert({
-    id,
-    seq,
-    kind: entry.kind,
-    ref_kind: entry.ref.kind,
-    ref_id: entry.ref.id,
-    lines,
-    at: entry.at,
-  })
+  await t
+    .table(ledger)
+    .insert({ id, seq, kind: entry.kind, ref_kind: entry.ref.kind, ref_id: entry.ref.id, lines, at: entry.at })
   return id
 }
 

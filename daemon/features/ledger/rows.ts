@@ -61,11 +61,7 @@ export const LedgerRow = z.strictObject({
 export type LedgerRow = z.infer<typeof LedgerRow>
 
 /** Balance of one account, the sum of its lines. An account at zero has no row. */
-export const AccountRow = z.strictObject({
-  ...stored,
-  kind: z.enum(accountKinds),
-  balance: Micro,
-})
+export const AccountRow = z.strictObject({ ...stored, kind: z.enum(accountKinds), balance: Micro })
 export type AccountRow = z.infer<typeof AccountRow>
 
 export const ledger = defineCollection('ledger', {

@@ -75,10 +75,7 @@ export const negotiationRoutes: Handlers<typeof inquiryApi & typeof negotiationA
       })
       const { brief } = input.body
       const body = typeof brief === 'string' ? brief : JSON.stringify(brief, null, JSON_INDENT)
-      const said = await addMessage(t, draw, {
-        thread,
-        message: { author_role: 'buyer', type: 'message', body, now },
-      })
+      const said = await addMessage(t, draw, { thread, message: { author_role: 'buyer', type: 'message', body, now } })
       await emitThread(t, draw, { type: 'thread.inquiry', thread: said.thread, at: now })
       const url = `${baseUrl}/v1/threads/${thread.id}`
       await enqueue(t, draw, {
@@ -146,10 +143,7 @@ export const negotiationRoutes: Handlers<typeof inquiryApi & typeof negotiationA
           settle: 'first',
           escrow: true,
           description: service.name,
-          terms: {
-            proposed_at: proposal.proposed_at,
-            ...(body ? { input: await inputOf(t, thread, service) } : {}),
-          },
+          terms: { proposed_at: proposal.proposed_at, ...(body ? { input: await inputOf(t, thread, service) } : {}) },
         }
       })
     },

@@ -86,10 +86,7 @@ export const operatorRoutes: FreeHandlers<typeof operatorApi> = {
     return { records: wanted.slice(-(query.limit ?? DEFAULT_LOG_RECORDS)), dropped }
   },
 
-  getMetrics: async (_input, { ctx }) => ({
-    bytes: Buffer.from(await metrics.of(ctx).text()),
-    cache: 'no-store',
-  }),
+  getMetrics: async (_input, { ctx }) => ({ bytes: Buffer.from(await metrics.of(ctx).text()), cache: 'no-store' }),
 
   getBackup: async (_input, { ctx, wall }) =>
     backups.of(ctx).next(`souk-${new Date(wall).toISOString().replaceAll(':', '-')}.tar`),

@@ -130,10 +130,7 @@ async function announce(t: Tx, draw: Draw, { type, id, identity, at }: Announced
 }
 
 export function participantView(row: ParticipantRow): z.output<typeof Participant> {
-  return {
-    ...pick(row, Participant.shape),
-    participant_id: row.id,
-  }
+  return { ...pick(row, Participant.shape), participant_id: row.id }
 }
 
 /** A participant's own view. The webhook secret appears only in the response to its rotation. */

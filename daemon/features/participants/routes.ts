@@ -100,11 +100,7 @@ export const participantRoutes: Handlers<typeof registrationApi & typeof partici
     const slice = { limit, ...compact({ after: cursor }) }
     const table = ctx.store.table(participants)
     const page = type ? await table.page('directory_type', [type], slice) : await table.page('directory', [], slice)
-    return {
-      participants: page.rows.map(participantView),
-      limit,
-      next_cursor: page.more ? page.cursor : null,
-    }
+    return { participants: page.rows.map(participantView), limit, next_cursor: page.more ? page.cursor : null }
   },
 
   getParticipant: async ({ params }, { ctx, caller }) => {
@@ -250,9 +246,7 @@ function walletTaken(participant: ParticipantRow): AppError {
   return new AppError(
     'conflict',
     'This wallet is registered already: POST /v1/participants/rotate-key gives a new key.',
-    {
-      extra: { participant_id: participant.id },
-    },
+    { extra: { participant_id: participant.id } },
   )
 }
 

@@ -81,12 +81,9 @@ export async function applyFulfilment(t: Tx, draw: Draw, fulfilling: Fulfilling)
   const entry = await post(t, draw, { kind, ref, legs, at: now, ...compact({ id: transactionId }) })
   const wire = z.encode(endpoint.reply.schema, fulfilled.answer) as Record<string, unknown> // paid endpoints answer with an object
   const body = await storeAnswer(t, draw, { id: payment.id, status: 200, at: now, wire, seller, sealKey })
-  await t.table(payments).put({
-    ...bare(payment),
-    ...(entry === null ? {} : { entry }),
-    state: 'fulfilled',
-    updated_at: now,
-  })
+  await t
+    .table(payments)
+    .put({ ...bare(payment), ...(entry === null ? {} : { entry }), state: 'fulfilled', updated_at: now })
   return { status: 200, body, transaction: payment.transaction, replayed: false }
 }
 

@@ -65,17 +65,10 @@ const GasDayRow = z.strictObject({
   emptied: z.boolean(),
 })
 
-export const gasDays = defineCollection('gas_days', {
-  schema: GasDayRow,
-  indexes: [{ name: 'day', fields: ['day'] }],
-})
+export const gasDays = defineCollection('gas_days', { schema: GasDayRow, indexes: [{ name: 'day', fields: ['day'] }] })
 
 export const payoutCollections: readonly AnyCollection[] = [payouts, gasDays]
 
 export function payoutView(row: PayoutRow): z.output<typeof Payout> {
-  return {
-    ...pick(row, Payout.shape),
-    payout_id: row.id,
-    reference: { kind: row.ref_kind, id: row.ref_id },
-  }
+  return { ...pick(row, Payout.shape), payout_id: row.id, reference: { kind: row.ref_kind, id: row.ref_id } }
 }

@@ -191,11 +191,7 @@ async function award(t: Tx, draw: Draw, paid: Paid): Promise<{ job: JobRow; bid:
     payer,
     payment,
     source,
-    split: {
-      agent: payment.price,
-      net: amountOf(terms.net),
-      fee: amountOf(terms.fee),
-    },
+    split: { agent: payment.price, net: amountOf(terms.net), fee: amountOf(terms.fee) },
     input: posting.brief,
     postingId: posting.id,
     baseUrl,

@@ -52,12 +52,7 @@ async function rejectBids(t: Tx, draw: Draw, { posting, by, at }: Rejecting): Pr
   }
 }
 
-type BidStep = {
-  readonly bid: BidRow
-  readonly event: 'accept' | 'reject'
-  readonly by: BidRole
-  readonly at: number
-}
+type BidStep = { readonly bid: BidRow; readonly event: 'accept' | 'reject'; readonly by: BidRole; readonly at: number }
 
 /** Changes the state of a locked bid and notifies its bidder. @throws AppError 409 invalid_transition */
 export async function stepBid(t: Tx, draw: Draw, { bid, event, by, at }: BidStep): Promise<BidRow> {

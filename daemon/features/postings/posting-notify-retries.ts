@@ -32,14 +32,7 @@ export const postingWork: readonly DueWork[] = [
         await stepPosting(t, draw, { posting, event: 'expire', by: 'system', at: now })
       }),
   }),
-  dueWork({
-    name: 'posting.tell',
-    collection: fanouts,
-    index: 'at',
-    dueAt: (row) => row.at,
-    rests,
-    run: tellAll,
-  }),
+  dueWork({ name: 'posting.tell', collection: fanouts, index: 'at', dueAt: (row) => row.at, rests, run: tellAll }),
   dueWork({
     name: 'posting.retry',
     collection: notices,

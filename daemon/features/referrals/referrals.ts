@@ -16,11 +16,7 @@ export async function referrersOf(
 ): Promise<Referrers> {
   const buyer = await buyerOf(t, sale.buyer)
   const provider = await t.table(participants).get(sale.providerId)
-  return {
-    buyer: buyer?.referred_by ?? null,
-    provider: provider?.referred_by ?? null,
-    buyerId: buyer?.id ?? null,
-  }
+  return { buyer: buyer?.referred_by ?? null, provider: provider?.referred_by ?? null, buyerId: buyer?.id ?? null }
 }
 
 async function buyerOf(t: ReadTx, buyer: Buyer): Promise<ParticipantRow | undefined> {

@@ -79,13 +79,7 @@ export const referralRoutes: FreeHandlers<typeof referralsApi> = {
       ...(await offsetPage(t.table(earnings), slice)),
     }))
     const { agent, provider } = money
-    return {
-      ...shown(money),
-      currency: 'USDC',
-      breakdown: { agent, provider },
-      history: rows.map(rewardView),
-      ...page,
-    }
+    return { ...shown(money), currency: 'USDC', breakdown: { agent, provider }, history: rows.map(rewardView), ...page }
   },
 
   /** Withdraws all payable referral money to balance or wallet, if it is at least the minimum (decisions §5, §11). */

@@ -29,12 +29,9 @@ export async function enterEvidence(t: Tx, { job, facts, sums, known, at }: Coun
   const { id, provider_id, service_id, service_type } = job
   const entry = { id, provider_id, service_id, service_type, facts, sums, ...place, replaces: known?.sums ?? null }
   await t.table(countedJobs).put(entry)
-  await t.table(evidence).put({
-    ...state,
-    entries: place.number,
-    part: place.part,
-    part_entries: isFull ? 1 : locked.part_entries + 1,
-  })
+  await t
+    .table(evidence)
+    .put({ ...state, entries: place.number, part: place.part, part_entries: isFull ? 1 : locked.part_entries + 1 })
 }
 
 function fresh(id: string): Draft<EvidenceRow> {

@@ -222,10 +222,7 @@ export const NEGATIVE_LABELS = 'trust.negative_labels'
 /** How long a verdict is valid. */
 const VERDICT_MS = DAY_MS
 
-export type TrustAsked = {
-  readonly now: number
-  readonly baseUrl: string
-}
+export type TrustAsked = { readonly now: number; readonly baseUrl: string }
 
 /** Trust verdict on a participant, from stored data (specification, Trust object). */
 export async function trustOf(t: ReadTx, subject: ParticipantRow, { now, baseUrl }: TrustAsked): Promise<TrustView> {

@@ -171,10 +171,7 @@ export const countedJobs = defineCollection('counted_jobs', {
   indexes: [{ name: 'entries', fields: ['provider_id', 'part', 'number'] }],
 })
 
-export const standings = defineCollection('standings', {
-  schema: StandingRow,
-  indexes: [],
-})
+export const standings = defineCollection('standings', { schema: StandingRow, indexes: [] })
 
 export const evidence = defineCollection('evidence', {
   schema: EvidenceRow,

@@ -101,14 +101,7 @@ function changedBy(
   { at, change = {} }: SubscriptionStep,
 ): SubscriptionRow {
   const isEnd = isOver(to)
-  return {
-    ...subscription,
-    ...change,
-    status: to,
-    live: !isEnd,
-    updated_at: at,
-    ended_at: isEnd ? at : null,
-  }
+  return { ...subscription, ...change, status: to, live: !isEnd, updated_at: at, ended_at: isEnd ? at : null }
 }
 
 /** Sets the next automatic event of a subscription that was changed at `at`. */

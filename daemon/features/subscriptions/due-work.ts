@@ -23,11 +23,7 @@ type Kind = {
 
 const kinds: readonly Kind[] = [
   { event: 'lapse', rests: ({ paused_at }) => paused_at !== null, stepOf: lapse },
-  {
-    event: 'renew',
-    rests: ({ paused_at, checkout_v2 }) => paused_at !== null || checkout_v2,
-    stepOf: renew,
-  },
+  { event: 'renew', rests: ({ paused_at, checkout_v2 }) => paused_at !== null || checkout_v2, stepOf: renew },
 ]
 
 /** Ends a paid period; the next period is not charged. */

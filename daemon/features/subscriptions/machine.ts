@@ -42,13 +42,7 @@ export const subscriptionMachine = defineMachine({
     { event: 'keep', from: ['active'], to: 'active', by: ['subscriber'], effects: [] },
     { event: 'cancel_at_period_end', from: ['active'], to: 'active', by: ['subscriber'], effects: [] },
     { event: 'cancel_at_period_end', from: ['paused'], to: 'paused', by: ['subscriber'], effects: [] },
-    {
-      event: 'cancel',
-      from: ['active', 'paused', 'past_due'],
-      to: 'canceled',
-      by: ['subscriber'],
-      effects: ['tell'],
-    },
+    { event: 'cancel', from: ['active', 'paused', 'past_due'], to: 'canceled', by: ['subscriber'], effects: ['tell'] },
     /** If the provider is suspended when a renewal is due, the subscription pauses until the subscriber resumes it. */
     { event: 'hold', from: ['active', 'past_due'], to: 'paused', by: ['system'], effects: ['tell'] },
     /** The paid period of a paused subscription has ended; nothing more happens automatically. */

@@ -29,12 +29,7 @@ export type Period = ReturnType<typeof firstPeriod>
 
 /** The first period, which starts at `at`; all later periods are counted from `at`. */
 export function firstPeriod(period: BillingPeriod, at: number) {
-  return {
-    anchor_at: at,
-    period_number: 0,
-    current_period_start: at,
-    current_period_end: periodStart(at, period, 1),
-  }
+  return { anchor_at: at, period_number: 0, current_period_start: at, current_period_end: periodStart(at, period, 1) }
 }
 
 type Paid = Period & { readonly billing_period: BillingPeriod; readonly lapsed: boolean }

@@ -179,11 +179,7 @@ export const planRoutes: Handlers<typeof maintenancePlanApi & typeof plansApi> =
       const locked = await ownPlan(t, params.id, caller)
       transition(planMachine, { event: 'update', from: locked.status, by: 'provider' })
       if (body.service_ids) await refuseUnsellable(t, body.service_ids, caller)
-      const changed = {
-        ...locked,
-        ...compact({ ...body, price }),
-        updated_at: now,
-      }
+      const changed = { ...locked, ...compact({ ...body, price }), updated_at: now }
       const plan = await t.table(plans).put(editedPlan(locked, changed, wall))
       await announceOffer(t, draw, { type: 'plan.updated', offer: plan })
       return planView(t, plan)
@@ -326,11 +322,7 @@ async function paidPeriod(t: ReadTx, plan: PlanRow, { price, terms }: Pick<Payme
   const edits = new Map(quoted.services?.map((one) => [one.id, one.edits]))
   const bundle = await wholeBundle(t, quoted.services?.map(({ id }) => id) ?? plan.service_ids)
   return {
-    split: {
-      agent: price,
-      net: amountOf(quoted.net),
-      fee: amountOf(quoted.fee),
-    },
+    split: { agent: price, net: amountOf(quoted.net), fee: amountOf(quoted.fee) },
     billingPeriod: quoted.billing_period,
     /** Services of the paid period, each with its quoted terms. */
     bundle: new Map(bundle.map((service) => [service.id, termsAsOf(service, edits.get(service.id))])),

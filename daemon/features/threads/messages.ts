@@ -153,11 +153,7 @@ export function messageView({ file_id, ...row }: MessageRow): z.output<typeof Me
 
 /** A conversation without messages, for lists. */
 export function threadView(row: ThreadRow, now: number): z.output<typeof Thread> {
-  return {
-    ...pick(row, Thread.shape),
-    thread_id: row.id,
-    proposal: proposalView(row.proposal, now),
-  }
+  return { ...pick(row, Thread.shape), thread_id: row.id, proposal: proposalView(row.proposal, now) }
 }
 
 function proposalView(proposal: ThreadRow['proposal'], now: number): z.output<typeof Thread>['proposal'] {

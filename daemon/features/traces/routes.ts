@@ -14,11 +14,7 @@ import { commit } from '../../store/draw.ts'
 import type { Draw, ReadTx, Tx } from '../../store/port.ts'
 import { type TraceRow, traces } from './rows.ts'
 
-type Rule = {
-  readonly path: string
-  readonly message: string
-  readonly isBroken: (event: TraceEvent) => boolean
-}
+type Rule = { readonly path: string; readonly message: string; readonly isBroken: (event: TraceEvent) => boolean }
 
 /** Consistency rules for a purchase attempt (decisions §11). */
 const rules: readonly Rule[] = [
@@ -168,12 +164,7 @@ async function refuseOverflow(t: ReadTx, signer: Wallet): Promise<void> {
   )
 }
 
-type NewTrace = {
-  readonly event: TraceEvent
-  readonly signer: Wallet
-  readonly now: number
-  readonly wall: number
-}
+type NewTrace = { readonly event: TraceEvent; readonly signer: Wallet; readonly now: number; readonly wall: number }
 
 async function insertTrace(t: Tx, draw: Draw, { event, signer, now, wall }: NewTrace) {
   const token = draw.bytes(TOKEN_BYTES).toString('hex')

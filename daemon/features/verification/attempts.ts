@@ -45,14 +45,9 @@ export async function stepAttempt(t: Tx, draw: Draw, step: Step): Promise<Attemp
   const from = event === 'expire' ? attempt.status : attemptStatusAt(attempt, { now, wall })
   const { to, effects } = transition(verificationMachine, { event, from, by })
   const live = to === 'vendor_pending'
-  const changed = await t.table(attempts).put({
-    ...attempt,
-    ...change,
-    status: to,
-    live,
-    token_hash: null,
-    ended_at: live ? null : now,
-  })
+  const changed = await t
+    .table(attempts)
+    .put({ ...attempt, ...change, status: to, live, token_hash: null, ended_at: live ? null : now })
   if (effects.some((effect) => effect === 'set_tier')) await setTier(t, attempt.participant_id, now)
   await emitAttempt(t, draw, { attempt: changed, at: now })
   return changed

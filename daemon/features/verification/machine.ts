@@ -10,13 +10,7 @@ export const verificationMachine = defineMachine({
   noun: 'verification',
   states: attemptStatuses,
   transitions: [
-    {
-      event: 'consent',
-      from: ['pending_consent'],
-      to: 'vendor_pending',
-      by: ['operator'],
-      effects: ['use_token'],
-    },
+    { event: 'consent', from: ['pending_consent'], to: 'vendor_pending', by: ['operator'], effects: ['use_token'] },
     { event: 'approve', from: ['vendor_pending'], to: 'approved', by: ['vendor'], effects: ['set_tier'] },
     { event: 'reject', from: ['vendor_pending'], to: 'rejected', by: ['vendor'], effects: [] },
     { event: 'expire', from: ['pending_consent', 'vendor_pending'], to: 'expired', by: ['system'], effects: [] },
@@ -27,10 +21,7 @@ type VerificationTransition = (typeof verificationMachine)['transitions'][number
 export type VerificationEvent = VerificationTransition['event']
 export type VerificationRole = (typeof verificationRoles)[number]
 
-export type Times = {
-  readonly now: number
-  readonly wall: number
-}
+export type Times = { readonly now: number; readonly wall: number }
 type Dated = Pick<AttemptRow, 'status' | 'live' | 'expires_at' | 'token_expires_at'>
 
 /** Whether an attempt or its unused token has expired. */

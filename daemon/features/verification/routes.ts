@@ -242,10 +242,9 @@ async function attemptOf(t: ReadTx, token: string, times: Times): Promise<Attemp
 
 async function openSession(ctx: Context, order: { readonly attemptId: string; readonly operatorName: string }) {
   try {
-    return await verificationVendor.of(ctx).openSession({
-      ...order,
-      callbackUrl: `${ctx.baseUrl()}/v1/verification/vendor-callback`,
-    })
+    return await verificationVendor
+      .of(ctx)
+      .openSession({ ...order, callbackUrl: `${ctx.baseUrl()}/v1/verification/vendor-callback` })
   } catch (error) {
     ctx.log.warn({ source: 'verification', err: String(error) }, 'the vendor did not answer')
     const message = 'The verifier does not respond; your consent was not recorded. Try the link again.'

@@ -164,16 +164,9 @@ export async function replay(
   if (row.state === 'dropped') throw new AppError('conflict', `The delivery was dropped: ${row.reason}.`)
   const endpoint = await endpointOf(t, { participantId: row.participant_id, serviceId: row.service_id })
   if (!endpoint) throw new AppError('conflict', 'No endpoint to send it to: set webhook_url first.')
-  return t.table(deliveries).put({
-    ...row,
-    url: endpoint.url,
-    state: 'pending',
-    open: true,
-    reason: null,
-    tries: 0,
-    next_at: now,
-    at: now,
-  })
+  return t
+    .table(deliveries)
+    .put({ ...row, url: endpoint.url, state: 'pending', open: true, reason: null, tries: 0, next_at: now, at: now })
 }
 
 type Tried = { readonly id: string; readonly sent: SentAttempt; readonly now: number }

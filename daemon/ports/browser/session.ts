@@ -38,10 +38,7 @@ export type SessionOptions = {
 const MAX_COMPLAINTS = 50
 const MAX_COMPLAINT_CHARS = 300
 
-const Attached = z.object({
-  sessionId: z.string(),
-  targetInfo: z.object({ targetId: z.string(), type: z.string() }),
-})
+const Attached = z.object({ sessionId: z.string(), targetInfo: z.object({ targetId: z.string(), type: z.string() }) })
 const Lifecycle = z.object({ frameId: z.string(), loaderId: z.string(), name: z.string() })
 const FrameNavigated = z.object({
   frame: z.object({ id: z.string(), parentId: z.string().optional(), url: z.string(), loaderId: z.string() }),

@@ -149,12 +149,7 @@ function createReading(): Reading {
       if (sinceTag > MAX_PIECE_BYTES)
         throw new SdnUnreadable(`it has more than ${MAX_PIECE_BYTES} bytes between two XML tags`)
     },
-    list: () => ({
-      publishDate: dateOf(head.Publish_Date),
-      recordCount: countOf(head.Record_Count),
-      entries,
-      wallets,
-    }),
+    list: () => ({ publishDate: dateOf(head.Publish_Date), recordCount: countOf(head.Record_Count), entries, wallets }),
   }
 }
 

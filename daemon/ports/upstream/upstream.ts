@@ -164,12 +164,7 @@ export function openUpstream(options: UpstreamOptions): Upstream {
   return { ask, bytes, standing: gate.standing, reach: (signal) => reached(options, signal) }
 }
 
-type Asking = {
-  readonly path: string
-  readonly body?: unknown
-  readonly signal: AbortSignal
-  readonly accept?: string
-}
+type Asking = { readonly path: string; readonly body?: unknown; readonly signal: AbortSignal; readonly accept?: string }
 
 /** Sends a request; retries once if the upstream is busy for a short time. */
 async function twice(options: UpstreamOptions, asking: Asking): Promise<WebResponse> {
@@ -186,11 +181,7 @@ async function once(options: UpstreamOptions, { path, body, signal, accept = 'ap
   try {
     return await web.ask({
       url: addressOf(options, path),
-      headers: {
-        accept,
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...headers,
-      },
+      headers: { accept, ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       maxBytes: maxBytes ?? DEFAULT_MAX_BYTES,
       timeoutMs,

@@ -7,10 +7,7 @@ import { asWebError, WebError } from './error.ts'
 import type { WebResponse } from './exchange.ts'
 import { ROBOTS_AGENT } from './robots.ts'
 
-type BodyLimit = {
-  readonly maxBytes: number
-  readonly truncate: boolean
-}
+type BodyLimit = { readonly maxBytes: number; readonly truncate: boolean }
 type ReadBody = { readonly bytes: Buffer; readonly truncated: boolean }
 
 /** Accepted content encodings. The daemon requests none, but some servers compress anyway. */

@@ -71,11 +71,7 @@ const ClockView = namedObject('Clock', {
 })
 
 export const clockApi = {
-  getClock: adminEndpoint({
-    path: '/dashboard/api/admin/clock',
-    reply: json(ClockView),
-    summary: 'business clock',
-  }),
+  getClock: adminEndpoint({ path: '/dashboard/api/admin/clock', reply: json(ClockView), summary: 'business clock' }),
 
   moveClock: adminEndpoint({
     path: '/dashboard/api/admin/clock',

@@ -98,9 +98,7 @@ export const River = namedObject('River', {
         amount: Amount,
       }),
     )
-    .meta({
-      description: 'all balances by kind of account; including `ext` (deposits from the chain) they sum to 0',
-    }),
+    .meta({ description: 'all balances by kind of account; including `ext` (deposits from the chain) they sum to 0' }),
   agrees: z.boolean().meta({ description: 'whether the running totals match the accounts' }),
   checked_at: Time.nullable().meta({ description: 'time of the last comparison, wall time; null before the first' }),
 })

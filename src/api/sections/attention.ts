@@ -66,9 +66,7 @@ export const attentionApi = {
   testAlarms: adminEndpoint({
     method: 'POST',
     path: '/dashboard/api/admin/alarms/test',
-    reply: json({
-      results: z.array(z.strictObject({ target: z.string(), ok: z.boolean(), detail: z.string() })),
-    }),
+    reply: json({ results: z.array(z.strictObject({ target: z.string(), ok: z.boolean(), detail: z.string() })) }),
     summary: 'send a test alarm to every target',
   }),
 }

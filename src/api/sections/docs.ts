@@ -10,10 +10,5 @@ export const docsApi = {
     summary: 'API reference page, served locally',
   }),
 
-  getHome: endpoint({
-    path: '/',
-    access: open,
-    reply: html,
-    summary: 'small home page',
-  }),
+  getHome: endpoint({ path: '/', access: open, reply: html, summary: 'small home page' }),
 }

@@ -170,12 +170,7 @@ export const jobsApi = {
     path: '/v1/jobs/:id/messages',
     access: keyOrToken,
     query: messageQuery,
-    reply: json({
-      job_id: idOf('job'),
-      thread_id: idOf('thread'),
-      messages: z.array(Message),
-      ...paged,
-    }),
+    reply: json({ job_id: idOf('job'), thread_id: idOf('thread'), messages: z.array(Message), ...paged }),
     errors: ['not_found', 'forbidden'],
     summary: 'job conversation',
   }),

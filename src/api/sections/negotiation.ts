@@ -18,11 +18,9 @@ const Brief = z
   .meta({ description: 'the request, as text or as fields of the listing’s input_schema' })
 
 /** Result of an acceptance: conversation, job and ticket. */
-const Accepted = ThreadWithJob.extend({
-  status_url: z.string(),
-  amount: Amount,
-  receipt_id: idOf('receipt'),
-}).meta({ id: 'AcceptedThread' })
+const Accepted = ThreadWithJob.extend({ status_url: z.string(), amount: Amount, receipt_id: idOf('receipt') }).meta({
+  id: 'AcceptedThread',
+})
 
 export const inquiryApi = {
   inquire: endpoint({

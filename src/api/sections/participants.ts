@@ -215,11 +215,7 @@ export const participantAdminApi = {
       ...listQuery(participantFields),
       ...pageQuery,
     }),
-    reply: json({
-      participants: z.array(AdminParticipant),
-      ...paged,
-      ...searched,
-    }),
+    reply: json({ participants: z.array(AdminParticipant), ...paged, ...searched }),
     summary: 'participants, including their private fields',
   }),
 

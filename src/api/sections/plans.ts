@@ -101,12 +101,7 @@ export const plansApi = {
     summary: 'create a plan',
   }),
 
-  getPlan: endpoint({
-    path: '/v1/plans/:id',
-    access: open,
-    reply: json(Plan),
-    summary: 'plan details',
-  }),
+  getPlan: endpoint({ path: '/v1/plans/:id', access: open, reply: json(Plan), summary: 'plan details' }),
 
   updatePlan: endpoint({
     method: 'PUT',

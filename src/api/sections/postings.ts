@@ -101,12 +101,7 @@ export const postingsApi = {
     summary: 'own notification opt-in status and filters',
   }),
 
-  getPosting: endpoint({
-    path: '/v1/postings/:id',
-    access: open,
-    reply: json(Posting),
-    summary: 'request detail',
-  }),
+  getPosting: endpoint({ path: '/v1/postings/:id', access: open, reply: json(Posting), summary: 'request detail' }),
 }
 
 export const bidsApi = {

@@ -207,12 +207,7 @@ export const catalogApi = {
       }),
       ...pageQuery,
     }),
-    reply: json({
-      ...paged,
-      services: z.array(Listing),
-      queried_at: Time,
-      referral_hint: z.string(),
-    }),
+    reply: json({ ...paged, services: z.array(Listing), queried_at: Time, referral_hint: z.string() }),
     summary:
       'list listings; query `q` does full-text search; `verified_only=true` restricts to identity-verified providers; also filters by category, price, provider reputation',
   }),

@@ -130,11 +130,7 @@ export const verificationAdminApi = {
       ...listQuery(verificationFields),
       ...pageQuery,
     }),
-    reply: json({
-      attempts: z.array(ListedAttempt),
-      ...paged,
-      ...searched,
-    }),
+    reply: json({ attempts: z.array(ListedAttempt), ...paged, ...searched }),
     errors: ['invalid_request', 'unauthorized'],
     summary: 'attempts',
   }),

@@ -23,9 +23,7 @@ export const messageWords = {
     thread: z.string().meta({ description: 'id of the conversation' }),
     text: z.text({ description: 'message, or - for stdin' }),
   }),
-  options: z.object({
-    message: z.text({ short: 'm', description: 'message, or - for stdin', value: 'text' }),
-  }),
+  options: z.object({ message: z.text({ short: 'm', description: 'message, or - for stdin', value: 'text' }) }),
   view: ({ id }: { readonly id: string }, io: Io) => io.line(`${green('✓')} sent   ${id}`),
 } as const
 

@@ -123,10 +123,7 @@ function choosing({ ui }: Host): Face['actions'] {
     const { pane } = ui.get()
     ui.set({ ...ui.get(), jobTab, pane: { open: pane.open === 'beside' ? 'beside' : 'full', scroll: 0 } })
   }
-  return {
-    nextTab: tab(1),
-    previousTab: tab(-1),
-  }
+  return { nextTab: tab(1), previousTab: tab(-1) }
 }
 
 function decide(host: Host, jobs: readonly Job[]): void {

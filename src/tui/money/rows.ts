@@ -4,11 +4,7 @@ import { ask } from '../shell/queries.ts'
 import { text } from '../shell/read.ts'
 
 /** Status of the connected chain. A sandbox has no chain. */
-export type ChainHead = {
-  readonly health: 'ok' | 'degraded' | 'down'
-  readonly words: string
-  readonly fault: string
-}
+export type ChainHead = { readonly health: 'ok' | 'degraded' | 'down'; readonly words: string; readonly fault: string }
 
 /** Fetches the newest block and the number of pending transactions. */
 export const fetchChain = (link: Link) => (signal: AbortSignal) =>

@@ -91,10 +91,7 @@ function reported(report: string, rest: string): readonly [Parsed, string] | und
   return [does === undefined ? '' : { does, column: Number(column), row: Number(row) }, rest]
 }
 
-type Ears = {
-  readonly later: (ms: number, run: () => void) => () => void
-  readonly point: (pointer: Pointer) => void
-}
+type Ears = { readonly later: (ms: number, run: () => void) => () => void; readonly point: (pointer: Pointer) => void }
 
 /** The terminal's input without its mouse reports, which go to `point`, in order with the keys around them. */
 export function withoutMouse(stdin: NodeJS.ReadStream, { later, point }: Ears): NodeJS.ReadStream {

@@ -8,12 +8,7 @@ import type { Host, Screen, View } from '../shell/screen.ts'
 import { chosenIndex } from '../shell/ui.ts'
 import { openCard, suspendDialog, tierDialog } from './card.ts'
 
-const useList = listScreen({
-  id: 'people',
-  noun: person,
-  fields: participantFields,
-  title: 'People',
-})
+const useList = listScreen({ id: 'people', noun: person, fields: participantFields, title: 'People' })
 
 export function usePeople(host: Host, view: View): ReturnType<Screen['use']> {
   return useList(host, view, {

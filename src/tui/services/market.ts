@@ -23,30 +23,10 @@ import type { MarketListing } from './rows.ts'
 const id = 'services'
 /** The views of the market. Each is a list with its own hooks. */
 const lists = {
-  plans: listScreen({
-    id,
-    noun: plan,
-    fields: planFields,
-    title: 'Plans',
-  }),
-  subscriptions: listScreen({
-    id,
-    noun: subscription,
-    fields: subscriptionFields,
-    title: 'Subscriptions',
-  }),
-  requests: listScreen({
-    id,
-    noun: posting,
-    fields: postingFields,
-    title: 'Requests for work',
-  }),
-  products: listScreen({
-    id,
-    noun: product,
-    fields: productFields,
-    title: 'Products',
-  }),
+  plans: listScreen({ id, noun: plan, fields: planFields, title: 'Plans' }),
+  subscriptions: listScreen({ id, noun: subscription, fields: subscriptionFields, title: 'Subscriptions' }),
+  requests: listScreen({ id, noun: posting, fields: postingFields, title: 'Requests for work' }),
+  products: listScreen({ id, noun: product, fields: productFields, title: 'Products' }),
 }
 
 export function useMarket(host: Host, view: View): ReturnType<Screen['use']> {

@@ -61,10 +61,7 @@ const useRows = listRows<MarketListing>({
     nameOf: ({ name }) => name,
     columns: [
       name('NAME', ({ name }) => name, { min: 18 }),
-      word('PROVIDER', (one) => clip(one.provider_name || one.provider_id, PROVIDER_MAX), {
-        min: 6,
-        drop: 2,
-      }),
+      word('PROVIDER', (one) => clip(one.provider_name || one.provider_id, PROVIDER_MAX), { min: 6, drop: 2 }),
       word('KIND', ({ fulfillment_type: kind }) => kinds[kind] ?? kind, { drop: 3 }),
       money('BUYER PAYS', (one) => one.agent_price.fixed ?? one.price.fixed ?? 'by quote'),
       count('REP', repWord, { drop: 1 }),

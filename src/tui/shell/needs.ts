@@ -35,10 +35,7 @@ export function byScreenOf(items: readonly Pick<Need, 'grave' | 'kind'>[], count
 }
 
 /** A row of the inbox: one open problem, or several of a kind. Times are business time. */
-export type Need = OneNeed & {
-  readonly of: readonly OneNeed[]
-  readonly count: number
-}
+export type Need = OneNeed & { readonly of: readonly OneNeed[]; readonly count: number }
 type OneNeed = ReturnType<typeof readOne>
 
 function readNeed({ item, of, count }: AttentionRow): Need {

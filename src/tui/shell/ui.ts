@@ -97,11 +97,7 @@ export type Ui = {
   readonly frozen: boolean
   readonly dialog: Dialog | undefined
   readonly toast: Toast | undefined
-  readonly logs: {
-    readonly level: LogLevel
-    readonly follow: boolean
-    readonly view: LogView
-  }
+  readonly logs: { readonly level: LogLevel; readonly follow: boolean; readonly view: LogView }
   readonly logTab: LogTab
   readonly endpointView: EndpointView
   readonly jobView: JobView

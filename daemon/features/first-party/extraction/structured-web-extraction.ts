@@ -39,9 +39,7 @@ export const structuredWebExtraction = defineService({
       throw new AppError(
         'unavailable',
         'A prompt without a schema needs a language model, but none is configured: also send a schema.',
-        {
-          retryAfter: 3_600,
-        },
+        { retryAfter: 3_600 },
       )
     }
   },

@@ -29,10 +29,7 @@ export type Hsts = { readonly days: number; readonly subdomains: boolean }
 export function hstsOf(value: string | undefined): Hsts | undefined {
   const seconds = /max-age\s*=\s*"?(\d{1,12})/i.exec(value ?? '')?.[1]
   if (value === undefined || seconds === undefined) return undefined
-  return {
-    days: Math.floor(Number(seconds) / DAY_S),
-    subdomains: /includesubdomains/i.test(value),
-  }
+  return { days: Math.floor(Number(seconds) / DAY_S), subdomains: /includesubdomains/i.test(value) }
 }
 
 export function isLongEnough(hsts: Hsts | undefined): boolean {
