@@ -39,7 +39,9 @@ export function openApertium(path?: string) {
       const stdin = segments.map((one) => (isMarked ? markedUp(one) : one.text)).join('')
       const args = ['-u', ...(isMarked ? ['-f', 'html'] : []), mode]
       const { stdout } = await program.run({ args, stdin, maxBytes: MAX_OUT_BYTES, signal })
-      const made = isMarked ? plain(stdout.toString('utf8')) : stdout.toString('utf8')
+      const said = isMarked ? plain(stdout.toString('utf8')) : stdout.toString('utf8')
+      // Where a word has no counterpart, its two spaces stay.
+      const made = / {2}/.test(stdin) ? said : said.replace(/ {2,}/g, ' ')
       // The exit code does not show failed stages.
       if (made.trim() === '') throw new ProgramError('refused', 'apertium returned an empty translation')
       return made

@@ -39,7 +39,7 @@ const areas: readonly Area[] = [
     id: 'base_url',
     text: 'Base address',
     signs:
-      /https:\/\/api\.|base (url|address)|\bendpoints?\b[^\n]{0,80}https?:\/\/|https?:\/\/[^\s]{1,300}\/(?:v\d|api\b)/i,
+      /https:\/\/api\.|base (url|address)|\bendpoints?\b[^\n]{0,80}https?:\/\/|https?:\/\/[^\s]{1,300}\/(?:v\d|api\b)(?!\/webhooks)|\bcurl\b[^\n]{0,80}https?:\/\//i,
     weight: 6,
     risk: 'The base URL of the API is unknown.',
   },

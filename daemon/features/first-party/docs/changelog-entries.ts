@@ -44,6 +44,11 @@ export function dateIn(text: string): string | null {
   return dayFirst ? written(dayFirst[3], dayFirst[2], dayFirst[1]) : null
 }
 
+/** Whether a text is a date and nothing else. */
+function isDate(text: string): boolean {
+  return /^\W*$/.test(text.replace(ISO, '').replace(MONTH_FIRST, '').replace(DAY_FIRST, '')) && dateIn(text) !== null
+}
+
 function written(year = '', month = '', day = ''): string | null {
   const number = months.indexOf(month.slice(0, 3).toLowerCase()) + 1
   return checked(`${year}-${String(number).padStart(2, '0')}-${day.padStart(2, '0')}`)
@@ -101,19 +106,28 @@ function titleOf(blocks: readonly Block[]): Block | undefined {
   return title && !other && begins.length > 0 && !begins.includes(title) ? title : undefined
 }
 
+/** Level of a dated line that stands for a heading. */
+const LINE_LEVEL = 7
+
+function levelIn(block: Block, current: Open | undefined): number | undefined {
+  if (block.kind === 'heading') return block.level
+  const isLine = (block.kind === 'item' || block.kind === 'text') && isDate(block.text) && current?.date !== null
+  return isLine ? LINE_LEVEL : undefined
+}
+
 function beginning(block: Block, current: Open | undefined): Open | undefined {
-  const isHeading = block.kind === 'heading'
   const text = textOfBlock(block)
   const time = block.kind === 'text' ? block.time : undefined
-  const date = time === undefined ? dateIn(text) : dateIn(time)
-  if (!isHeading) {
+  const date = dateIn(time ?? text)
+  const level = levelIn(block, current)
+  if (level === undefined) {
     // The line after a version heading may contain the date.
     if (current && current.date === null && current.lines.length === 0 && date) current.date = date
     return undefined
   }
   const version = VERSION.exec(text)?.[1] ?? null
-  if (date === null && (version === null || (current !== undefined && block.level > current.level))) return undefined
-  return { date, version, level: block.level, section: { text: '', level: 0, at: 0 }, lines: [], sections: [] }
+  if (date === null && (version === null || (current !== undefined && level > current.level))) return undefined
+  return { date, version, level, section: { text: '', level: 0, at: 0 }, lines: [], sections: [] }
 }
 
 /** Moves the lines between the title of an entry and its date from the entry before, if the title is a heading above. */
@@ -140,7 +154,7 @@ function add(entry: Open, block: Block): void {
   }
   const lines = block.kind === 'text' ? sentencesOf(block.text) : linesOf(block)
   for (const line of lines) {
-    if (line === '' || dateIn(line) === line) continue
+    if (line === '' || isDate(line)) continue
     entry.lines.push(line.slice(0, MAX_LINE_CHARS).toWellFormed())
     entry.sections.push(entry.section.text)
   }

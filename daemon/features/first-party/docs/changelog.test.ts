@@ -241,6 +241,18 @@ describe('what a changelog asks for', () => {
     ])
   })
 
+  it('reads a list of days, each with its changes below', async () => {
+    site.pages['/log'] = md(
+      '# Log\n\n- *2026-05-10*\n  - `duck_quacked` event is now `quack`\n  - Deleting a duck uses its name\n- *2026-05-02*\n  - If a duck does not exist, 404 is returned\n    rather than a 422.\n- *2025-05-02*\n  - Remove all geese.\n',
+    )
+    const { actions, entries_read } = await triage({ change_window: 'since 2026-05-01' })
+    expect(entries_read).toBe(3)
+    expect(actions.map((one: Record<string, unknown>) => [one['date'], one['class']])).toEqual([
+      ['2026-05-10', 'breaking'],
+      ['2026-05-02', 'breaking'],
+    ])
+  })
+
   it.each([
     'last year or so',
     '2026-13-01..2026-14-01',

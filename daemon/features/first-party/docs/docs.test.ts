@@ -149,6 +149,15 @@ describe('the audit for search engines', () => {
     ['a picture without words', (page) => page.replace(' alt="a duck"', ''), ['image_alternatives']],
     ['a vague link', (page) => page.replace('The other page', 'click here'), ['link_texts']],
     ['broken structured data', (page) => page.replace('{"@type":"WebSite"}', '{"@type":'), ['structured_data']],
+    [
+      'nothing in microdata',
+      (page) =>
+        page
+          .replace('{"@type":"WebSite"}', '[]')
+          .replace(/<script.*?<\/script>/, '')
+          .replace('<body>', '<body itemscope itemtype="https://schema.org/WebSite">'),
+      [],
+    ],
     ['no picture to share', (page) => page.replace(/<meta property="og:image"[^>]*>/, ''), ['open_graph']],
     ['few words', (page) => page.replace(text, '<p>Ducks.</p>'), ['words']],
     [
@@ -212,7 +221,7 @@ describe('the context of a site', () => {
 
   it('tells every fact with its sentence, and none without a number', async () => {
     const said =
-      'Ponds from $9 per month, or $90 per year. It is used by our. customers and 1,200 teams in 12 countries.'
+      'Ponds from $9 per month, or $90 per year. It is used by our. customers and 1,200 teams in 12 countries. In G1 users have $6$k6y3o.'
     site.pages['/'] = { body: `<title>Duck</title><main><p>${said}</p></main>` }
     const { dossier } = await run(websiteResearchContext, { url: site.at('/'), maxPages: 1 })
     expect(dossier.facts.map(({ label, value, quote }: Record<string, string>) => [label, value, quote])).toEqual([

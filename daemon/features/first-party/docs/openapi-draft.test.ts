@@ -54,6 +54,16 @@ describe('the draft of an OpenAPI description', () => {
     expect(made).toMatchObject({ operations: 4, source: 'documentation', openapi: '3.1.0', format: 'json' })
   })
 
+  it('takes the title, and what a heading, its text and its examples say of each operation', async () => {
+    site.pages['/docs'] = md(
+      '### On this page\n\n# Pond API\n\n## 1) GET `/v1/ducks`\n\n### About\n\nLists all ducks. Slowly.\n\n### Call\n\n- Path: `/v1/ducks`\n- Method: GET\n\n### Answer\n\n#### 404 Not Found\n\n    {"duck": null}\n\n## 2) POST `/v1/ducks`\n\nAdds one.\n',
+    )
+    const { info, paths } = JSON.parse((await draft()).document)
+    const { get, post } = paths['/v1/ducks']
+    expect([info.title, get.summary, post.summary]).toEqual(['Pond API', 'Lists all ducks.', 'Adds one.'])
+    expect(Object.keys(get.responses)).toEqual(['404'])
+  })
+
   it.each([
     [
       'labels of their own',
@@ -96,6 +106,12 @@ describe('the draft of an OpenAPI description', () => {
       '## HTTP Endpoints\n\n    /api/duck/[:id]\n    /api/duck/4711\n\nPOST method:\n\n    /api/ducks\n',
       'GET /api/duck/{id}|POST /api/ducks',
     ],
+    [
+      'methods under the heading of their address, with the version first',
+      '## /2/ducks/[name]\n\n### GET\n\nReads a duck.\n\n### DELETE\n\n## Notes\n\n### POST\n\n    curl https://pond:5080/2/info\n',
+      'GET /2/ducks/{name}|DELETE /2/ducks/{name}|GET /2/info',
+    ],
+    ['numbered headings', '## 2) POST `/v1/ducks`\n', 'POST /v1/ducks'],
     ['ranges', '### GET /ducks/:from..:to', 'GET /ducks/{from}..{to}'],
     [
       'an example of a placeholder',

@@ -188,8 +188,8 @@ function fromPages(pages: readonly WebPage[], focus: string): Drafted {
 }
 
 function titleOf(blocks: readonly Block[]): string {
-  const heading = blocks.find(({ kind }) => kind === 'heading')
-  return heading?.kind === 'heading' && heading.text !== '' ? heading.text : 'Untitled interface'
+  const headings = blocks.filter((block) => block.kind === 'heading')
+  return (headings.find(({ level }) => level === 1) ?? headings[0])?.text || 'Untitled interface'
 }
 
 type Unknowns = {

@@ -29,7 +29,8 @@ const BASE = String.raw`(?:\$?\{{1,2}[\w.]{1,60}\}{1,2}|\$\w{1,60})`
 const ADDRESS = `(https?://[^\\s/"'<>]+|${BASE})?(/(?!\\s*(?:${METHODS})\\b)(?:<[\\w:-]{1,60}>|[^\\s"'<>|,;)])*)`
 /** `GET /ducks`, `HTTP GET "/ducks"`. */
 const STATED = `(?:HTTP\\s+)?(${METHODS})\\s*["'\`]?${ADDRESS}`
-const WITH_METHOD = new RegExp(`^\\W{0,3}${STATED}`)
+/** It may be numbered: `2) GET /ducks`. */
+const WITH_METHOD = new RegExp(`^(?:\\d{1,3}[.)]\\s)?\\W{0,3}${STATED}`)
 const FURTHER = new RegExp(`(?:\\band|\\bor|[,;/])\\s*${STATED}`, 'g')
 /** An operation named in prose, such as: submit a PUT request to `/ducks/{id}`. */
 const IN_PROSE = new RegExp(
@@ -112,15 +113,31 @@ const LABEL = new RegExp(
   'i',
 )
 
-/** Method and address that stand behind labels of their own, such as `Method: PUT` and `Endpoint: /ducks`. */
-export function labelledIn(block: Block): { readonly method?: string; readonly url?: string } {
-  if (block.kind === 'code' || block.kind === 'heading') return {}
+/** A heading that has only an address, or only a method. */
+const HEADED = new RegExp(`^(?:(?<method>${METHODS})|(?<url>/\\S+))\\W*$`)
+
+/** Method and address that stand alone in headings or behind labels, such as `Method: PUT` and `Endpoint: /ducks`. */
+function labelledIn(block: Block): { readonly method?: string; readonly url?: string } {
+  if (block.kind === 'code') return {}
+  if (block.kind === 'heading') return compact(HEADED.exec(block.text)?.groups ?? {})
   const lines = block.kind === 'table' ? block.rows.map((row) => row.join(': ')) : [block.text]
   return Object.assign({}, ...lines.map((line) => compact(LABEL.exec(line)?.groups ?? {})))
 }
 
-export function labelled(method: string, url: string): NamedOperation {
-  return { method: methodOf(method), url: plainUrl(url), confidence: sureness.stated, evidence: url }
+/** Puts together a method and an address that stand behind labels under one heading, or in headings one below the other. */
+export function labelsInTurn(): (block: Block) => NamedOperation | undefined {
+  let told: ReturnType<typeof labelledIn> = {}
+  let above = { level: 0 }
+  return (block) => {
+    const own = labelledIn(block)
+    const level = block.kind === 'heading' ? block.level : undefined
+    if (level !== undefined && (own.url !== undefined || level <= above.level)) above = { ...own, level }
+    told = { ...(level === undefined ? told : own.method && above), ...own }
+    const { method, url } = told
+    if (method === undefined || url === undefined) return undefined
+    told = {}
+    return { method: methodOf(method), url: plainUrl(url), confidence: sureness.stated, evidence: url }
+  }
 }
 
 /** Defaults to GET. */

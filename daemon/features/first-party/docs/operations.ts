@@ -1,10 +1,10 @@
 import { jsonIn } from '../../../../src/core/json.ts'
+import { sentencesOf } from '../service/english.ts'
 import { type Block, textOfBlock } from './blocks.ts'
 import { isCallOf, isExampleOf, placeholderOf, withoutValues } from './operation-examples.ts'
 import {
   bareIn,
-  labelled,
-  labelledIn,
+  labelsInTurn,
   type NamedOperation,
   namesIn,
   type OperationMethod,
@@ -59,18 +59,24 @@ export function operationsIn(blocks: readonly Block[]): ApiOperation[] {
   let last: { operation: Open; level: number } | undefined
   const namesOf = namesInTurn()
   for (const block of blocks.flatMap(piecesOf)) {
-    const named = namesOf(block).flatMap(
-      (name) => note(found, name, { heading: heading.text, near: last?.operation }) ?? [],
-    )
+    const around = { heading: saidAbove(block, heading), near: last?.operation }
+    const named = namesOf(block).flatMap((name) => note(found, name, around) ?? [])
     const operation = named.at(-1)
     if (block.kind === 'heading') {
       if (!operation && last && endsBy(block, last.level)) last = undefined
       heading = block
     }
-    if (operation) last = { operation, level: heading.level }
-    if (last && block.kind !== 'heading') describe(last.operation, block, heading.text)
+    // Its parts may name it again.
+    if (operation && last?.operation !== operation) last = { operation, level: heading.level }
+    if (last) describe(last.operation, block, heading.text)
   }
   return withoutExamples([...found.values()])
+}
+
+/** What the heading above says of an operation: not if it is the title, an address, or a heading beside this one. */
+function saidAbove(block: Block, { text, level }: { text: string; level: number }): string {
+  const isOther = block.kind === 'heading' && (level === 1 || level >= block.level || /^\/\S*\W*$/.test(text))
+  return isOther ? '' : text
 }
 
 /** Finds the operations of each block; in a chapter about endpoints, a path alone counts as an operation. */
@@ -87,18 +93,6 @@ function namesInTurn(): (block: Block) => NamedOperation[] {
     const bare = names.length === 0 && OF_ADDRESSES.test(chapter) ? bareIn(block, said) : names
     before = block.kind === 'text' ? block.text : ''
     return bare
-  }
-}
-
-/** Puts together a method and an address that stand behind labels under one heading. */
-function labelsInTurn(): (block: Block) => NamedOperation | undefined {
-  let told: ReturnType<typeof labelledIn> = {}
-  return (block) => {
-    told = block.kind === 'heading' ? {} : { ...told, ...labelledIn(block) }
-    const { method, url } = told
-    if (method === undefined || url === undefined) return undefined
-    told = {}
-    return labelled(method, url)
   }
 }
 
@@ -220,7 +214,9 @@ function segmentOf(segment: string, at: number, all: readonly string[]): string 
   const [, value = '', rest = ''] = /^(.*?)(\.(?:json|xml|html|yaml))?$/.exec(segment) ?? []
   const [, label] = /^([a-z]\w*):\d+$/i.exec(value) ?? []
   if (label !== undefined) return `${label}:{${label.toLowerCase()}}${rest}`
-  if (!VARYING.test(value) || /^v\d+$/.test(value)) return segment.replace(/[{}]/g, '')
+  // A number at the root is a version.
+  if (!VARYING.test(value) || /^v\d+$/.test(value) || (at === 0 && /^\d$/.test(value)))
+    return segment.replace(/[{}]/g, '')
   return `{${placeholderOf(all[at - 1] ?? '')}}${rest}`
 }
 
@@ -229,16 +225,17 @@ function pathParameters(path: string): Parameter[] {
   return names.map((name) => ({ name, type: 'string', required: true, description: '', in: 'path' }))
 }
 
-function describe(operation: Open, block: Exclude<Block, { kind: 'heading' }>, heading: string): void {
+function describe(operation: Open, block: Block, heading: string): void {
   if (block.kind === 'table') describeTable(operation, block.rows, operation.saidLast || heading)
   else if (block.kind === 'code') describeExample(operation, block.text, heading)
-  else describeText(operation, block, heading)
+  else if (block.kind !== 'heading') describeText(operation, block, heading)
 }
 
 const ITEM = /^([a-z_$][\w.[\]-]{0,59})\*?\s*(?:[([]([^)\]]{1,80})[)\]]\s*[-–—:]?|[-–—:])\s*(.*)$/is
 
 function describeText(operation: Open, block: Block & { readonly text: string }, heading: string): void {
   const { text, kind } = block
+  if (kind === 'text') operation.summary ||= shortly(sentencesOf(text)[0] ?? '')
   if (kind === 'item') describeItem(operation, text, operation.saidLast || heading)
   if (kind === 'text' || /:$/.test(text))
     operation.saidLast = PART_OF_ONE.test(text) && text.length < MAX_LABEL_CHARS ? text : ''
@@ -373,7 +370,7 @@ function describeExample(operation: Open, text: string, heading: string): void {
     operation.request ??= jsonOf(inCurl)
     return
   }
-  const status = /^HTTP\/[\d.]+ ([1-5]\d\d)/.exec(text)?.[1]
+  const [, status = '200'] = /^HTTP\/[\d.]+ ([1-5]\d\d)/.exec(text) ?? /^\W*([1-5]\d\d)\b/.exec(heading) ?? []
   // In an HTTP message, an empty line precedes the body.
   const body = REQUEST_LINE.test(text) ? (text.split(/\n\s*\n/, 2)[1] ?? '') : text
   const example = jsonOf(body.slice(Math.max(0, body.search(/[{[]/))))
@@ -381,7 +378,7 @@ function describeExample(operation: Open, text: string, heading: string): void {
   const isSent =
     operation.bodyNext || REQUEST_LINE.test(text) || (SENT.test(heading) && placeSaid(heading) !== 'answer')
   if (isSent && operation.request === undefined && operation.method !== 'GET') operation.request = example
-  else operation.responses.set(status ?? '200', operation.responses.get(status ?? '200') ?? example)
+  else operation.responses.set(status, operation.responses.get(status) ?? example)
   operation.bodyNext = false
 }
 

@@ -41,10 +41,12 @@ export function factsOfPage(page: WebPage) {
       .filter(({ attribs }) => attribs['href'] !== undefined)
       .slice(0, MAX_LISTED)
       .map(labelOf),
-    structured: named('script')
-      .filter(({ attribs }) => attribs['type'] === 'application/ld+json')
-      .slice(0, MAX_BLOCKS)
-      .map(structuredOf),
+    structured: [
+      ...named('script')
+        .filter(({ attribs }) => attribs['type'] === 'application/ld+json')
+        .map(structuredOf),
+      ...elements.flatMap(markedOf),
+    ].slice(0, MAX_BLOCKS),
     openGraph: [...meta.keys()].filter((key) => key.startsWith('og:')),
     hreflangs: links
       .filter(({ attribs }) => attribs['hreflang'] !== undefined)
@@ -97,6 +99,15 @@ function structuredOf(script: Element) {
     if (error instanceof SyntaxError) return { ...none, errors: ['is not JSON'] }
     throw error
   }
+}
+
+/** Type of a thing in microdata or RDFa; parts of other things do not count. */
+function markedOf({ attribs }: Element) {
+  const type = attribs['itemtype'] ?? attribs['typeof']
+  const isPart = attribs['itemprop'] !== undefined || attribs['property'] !== undefined
+  return type && !isPart
+    ? [{ type: type.replace(/^.*[/:]/, '').slice(0, MAX_TEXT_CHARS), valid: true, errors: [] }]
+    : []
 }
 
 function typesIn(value: unknown): string[] {

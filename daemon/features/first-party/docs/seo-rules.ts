@@ -87,7 +87,7 @@ export const seoRules: readonly Rule<SeoSubject>[] = [
       : ['warn', `${bad.length} link texts are not descriptive.`, bad.slice(0, MAX_SHOWN).join(' | ')]
   }),
   rule('structured_data', 4, ({ page: { structured } }) => {
-    if (structured.length === 0) return ['warn', 'There is no structured data (JSON-LD).']
+    if (structured.length === 0) return ['warn', 'There is no structured data (JSON-LD, microdata or RDFa).']
     const broken = structured.filter(({ valid }) => !valid)
     return broken.length === 0
       ? ['pass', 'Structured data is valid.']

@@ -211,14 +211,14 @@ const factSigns: readonly (readonly [label: string, sign: RegExp])[] = [
   ],
   ['founded', /\b((?:19|20)\d{2}) (?:gegründet|fundada|fondata|opgericht)(?!\p{L})/iu],
   ['headquarters', /\b(?:headquartered|based|headquarters) in ([A-Z][\p{L}]+(?:[ ,]+[A-Z][\p{L}]+){0,3})/u],
-  ['customers', /(?<![\d.,])(\d[\d.,]{0,14}[kKmM+]{0,3}) (?:customers|users|companies|teams|businesses|developers)\b/i],
+  ['customers', /(?<![\w.,])(\d[\d.,]{0,14}[kKmM+]{0,3}) (?:customers|users|companies|teams|businesses|developers)\b/i],
   [
     'employees',
-    /(?<![\d.,])(\d[\d.,]{0,14}\+?) (?:employees|people work|team members|mitarbeiter\p{L}*|beschäftigte|employés|collaborateurs|empleados|dipendenti|medewerkers)(?!\p{L})/iu,
+    /(?<![\w.,])(\d[\d.,]{0,14}\+?) (?:employees|people work|team members|mitarbeiter\p{L}*|beschäftigte|employés|collaborateurs|empleados|dipendenti|medewerkers)(?!\p{L})/iu,
   ],
   [
     'price',
-    /((?:[$€£]|USD |EUR )\d(?:[\d.,]{0,14}\d)?(?: ?(?:\/|per) ?(?:month|mo|year|user|seat))?|\d(?:[\d.,]{0,14}\d)? ?(?:€|EUR\b)(?: ?(?:\/|pro|par|al) ?(?:monat|jahr|mois|mes))?)/i,
+    /((?:[$€£]|USD |EUR )\d(?:[\d.,]{0,14}\d)?(?![$\w])(?: ?(?:\/|per) ?(?:month|mo|year|user|seat))?|\d(?:[\d.,]{0,14}\d)? ?(?:€|EUR\b)(?: ?(?:\/|pro|par|al) ?(?:monat|jahr|mois|mes))?)/i,
   ],
   ['countries', /\b(\d{1,3}\+?) countries\b/i],
 ]

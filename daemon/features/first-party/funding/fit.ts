@@ -8,7 +8,7 @@ const kinds: readonly (readonly [words: RegExp, ids: readonly string[]])[] = [
   [/\b(for[- ]profit|compan(y|ies)|corporation|business)\b/i, ['22', '23']],
   [/\bcount(y|ies)\b/i, ['01']],
   [/\b(city|cities|town|township|municipal\w*)\b/i, ['02']],
-  [/\bstate (governments?|agenc(y|ies))\b/i, ['00']],
+  [/\bstate (?:\w+ ){0,2}(governments?|agenc(y|ies)|departments?)\b/i, ['00']],
   [/\b(tribal|tribes?|native american)\b/i, ['07', '11']],
   [/\b(universit(y|ies)|colleges?|higher education)\b/i, ['06', '20']],
   [/\b(school districts?|k-?12)\b/i, ['05']],
@@ -16,7 +16,7 @@ const kinds: readonly (readonly [words: RegExp, ids: readonly string[]])[] = [
 ]
 /** The applicant type "unrestricted", and "others", of which the notice tells more in its text. */
 const UNRESTRICTED = '99'
-const OTHERS = '25'
+export const OTHERS = '25'
 
 export type Applicant = ReturnType<typeof applicantOf>
 

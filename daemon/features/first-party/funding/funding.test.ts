@@ -361,6 +361,7 @@ describe('what one notice comes to', () => {
       {},
       'no_go',
     ],
+    ['has a limit', { applicantEligibilityDesc: 'Only nonprofits with 50 staff may apply.' }, {}, 'unclear'],
     ['says no kinds of applicants', { applicantTypes: null }, {}, 'unclear'],
   ])('of a notice that %s', async (...[, change, input, decision]) => {
     const own = notice(1, 'Restoration of wetlands and habitats', change)

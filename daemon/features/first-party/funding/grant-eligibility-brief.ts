@@ -8,6 +8,7 @@ import {
   daysLeft,
   eligibilityOf,
   LEAST_OVERLAP,
+  OTHERS,
   overlapOf,
   termsOf,
   typesIn,
@@ -97,8 +98,12 @@ function statusReason(notice: Notice, { applicant, at }: { applicant: Applicant;
 
 function typeReason(notice: Notice, applicant: Applicant): Reason {
   const own = notice.applicant_types.find(({ id }) => applicant.types.includes(id)) ?? notice.applicant_types[0]
-  const quote = own?.description.slice(0, MAX_QUOTE_CHARS).toWellFormed() ?? null
-  const base = { rule: 'applicant_type', evidence: { field: 'applicant_types', quote } } as const
+  // "Others" sends readers to the text.
+  const isInText = own?.id === OTHERS && notice.eligibility_text !== ''
+  const told = isInText ? notice.eligibility_text : own?.description
+  const quote = told?.slice(0, MAX_QUOTE_CHARS).toWellFormed() ?? null
+  const field = isInText ? 'eligibility_text' : 'applicant_types'
+  const base = { rule: 'applicant_type', evidence: { field, quote } } as const
   const verdicts = {
     match: { ...base, verdict: 'for', text: 'Your applicant type is eligible.' },
     mismatch: { ...base, verdict: 'against', text: 'Only other applicant types are eligible.', hard: true },
@@ -167,7 +172,7 @@ function reasonOf(
     const text = 'Only other applicants may apply.'
     return { ...base, verdict: 'against', text, ...(isListed ? {} : { hard: true }) }
   }
-  const isMet = (isOwn && isClosed) || isMentioned(sentence, applicant)
+  const isMet = meets(sentence, applicant, isOwn && isClosed)
   return isMet
     ? { ...base, verdict: 'for', text: 'Your profile meets this requirement.' }
     : { ...base, verdict: 'open', text: `Do you meet this: ${quote}` }
@@ -182,7 +187,10 @@ function excluded(
     : { ...base, verdict: 'open', text: `Does this exclude you: ${quote}` }
 }
 
-function isMentioned(sentence: string, { profile }: Applicant): boolean {
+function meets(sentence: string, { profile }: Applicant, isNamed: boolean): boolean {
+  // Words do not tell whether a limit in figures is kept.
+  if (/\d/.test(sentence.replace(/501\(?c\S*/gi, ''))) return false
+  if (isNamed) return true
   const own = new Set(termsOf(profile))
   const asked = termsOf(sentence.replace(RESTRICTION, ' ')).filter((term) => term.length > 4)
   return asked.filter((term) => own.has(term)).length > asked.length * MET_SHARE

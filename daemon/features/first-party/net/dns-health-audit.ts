@@ -46,6 +46,7 @@ export const dnsHealthAudit = defineService({
         ...undecided,
         ...(facts.exists && facts.delegation === null ? ["the parent zone's delegation"] : []),
         ...(mail.mta_sts ? ['the MTA-STS policy file'] : []),
+        ...(mail.dmarc?.length ? ['whether hosts elsewhere accept its DMARC reports (RFC 7489, 7.1)'] : []),
         ...facts.unanswered.map((asked) => `${asked}: no answer`),
         `DKIM selectors other than ${usualSelectors.join(', ')} (DNS has no list of them)`,
       ],

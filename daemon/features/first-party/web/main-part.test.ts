@@ -39,3 +39,9 @@ test.each([
 test('half transparent text is text', () => {
   expect(visibleBlocks(parseHtml('<p style="opacity:0.5">Ducks</p>'))).toEqual(['Ducks'])
 })
+
+test('of an old manual is its preformatted text, and of an article beside code is not the code', () => {
+  const manual = `<nav><a href="/">Home</a></nav><h1>Ducks</h1><pre>${`${sentence} `.repeat(200)}</pre>`
+  expect(mainBlocks(parseHtml(manual)).join(' ')).toContain(sentence)
+  expect(mainBlocks(parseHtml(around(`${article}<pre>CODE</pre>`))).join(' ')).not.toContain('CODE')
+})

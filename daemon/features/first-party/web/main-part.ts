@@ -8,14 +8,16 @@ const MAX_ELEMENTS = 20_000
 const MIN_CHARS = 250
 /** Minimum share of a page's text in its main part. A start page has no main part. */
 const MAIN_SHARE = 0.3
+/** Minimum share of a page's text beside its code. A page with less has its text in the code, as old manuals do. */
+const PROSE_SHARE = 0.05
 /** Attributes that Readability uses, and the attributes of links and images. */
 const attributes = ['class', 'id', 'role', 'itemprop', 'rel', 'href', 'src', 'alt', 'title', 'dir', 'lang'] as const
 const signs: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
 
 /** Blocks of the main content, without navigation and sidebars, as in a browser's reading view. */
 export function mainBlocks(page: HtmlNode): string[] {
-  const body = bodyBlocks(page)
-  const whole = body.length > 0 ? body : visibleBlocks(page)
+  const [body, seen] = [bodyBlocks(page), visibleBlocks(page)]
+  const whole = lengthOf(body) > lengthOf(seen) * PROSE_SHARE ? body : seen
   const main = readingView(page)
   return lengthOf(main) > lengthOf(whole) * MAIN_SHARE ? main : whole
 }
