@@ -1,6 +1,6 @@
 import { AppError } from '../../../../src/core/error.ts'
 import type { Json } from '../../../../src/core/json.ts'
-import { AUTOMATED_MS, defineService, textOf } from '../service/service.ts'
+import { AUTOMATED_MS, defineService, textOf, wrongField } from '../service/service.ts'
 import { defineStep } from '../service/step.ts'
 import type { WebPage } from '../web/page.ts'
 import { type DocsSource, readDocs } from './openapi-draft.ts'
@@ -156,7 +156,10 @@ const pagesIn = defineStep('api_integration_readiness.pages', (page: WebPage) =>
 export const apiIntegrationReadiness = defineService({
   slug: 'api_integration_readiness',
   timeoutMs: AUTOMATED_MS,
-  check: checkAddress('docs_url'),
+  check(input, ctx) {
+    checkAddress('docs_url')(input, ctx)
+    if (textOf(input, 'use_case').trim() === '') throw wrongField('use_case', 'is empty')
+  },
   read: async (input, ctx) => ({ docs: await readDocs(input, ctx, pagesIn), at: ctx.now() }),
   make(input, { docs, at }: { docs: DocsSource; at: number }): Json {
     const useCase = textOf(input, 'use_case')

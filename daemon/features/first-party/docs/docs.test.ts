@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openSite, type Site } from '../../../ports/web/site.testkit.ts'
 import { delivered } from '../delivers.testkit.ts'
 import { structuredWebExtraction } from '../extraction/structured-web-extraction.ts'
+import { grantEligibilityBrief } from '../funding/grant-eligibility-brief.ts'
 import { plainly } from '../service/grounding.ts'
 import type { FirstPartyService, JsonInput } from '../service/service.ts'
 import { parseHtml, textIn } from '../web/document.ts'
@@ -71,6 +72,14 @@ describe.each([
       })
     })
   })
+})
+
+it.each([
+  [apiIntegrationReadiness, 'use_case'],
+  [grantEligibilityBrief, 'profile'],
+] as const)('$0.slug refuses a blank %s before payment', (service, field) => {
+  const input = { docs_url: 'https://site.test/', opportunity_id: '1', [field]: ' ' }
+  expect(() => service.check(input, { web: site.web(), engines: {} as never })).toThrow(new RegExp(`^${field}: `))
 })
 
 /** What a search that looks far ahead from each place would take minutes over. */

@@ -1,6 +1,6 @@
 import type { Json } from '../../../../src/core/json.ts'
 import { sentencesOf } from '../service/english.ts'
-import { AUTOMATED_MS, defineService, textOf } from '../service/service.ts'
+import { AUTOMATED_MS, defineService, textOf, wrongField } from '../service/service.ts'
 import {
   type Applicant,
   applicantOf,
@@ -33,6 +33,9 @@ export const grantEligibilityBrief = defineService({
   slug: 'grant_eligibility_brief',
   needs: ['grants'],
   timeoutMs: AUTOMATED_MS,
+  check(input) {
+    if (termsOf(textOf(input, 'profile')).length === 0) throw wrongField('profile', 'contains no search terms')
+  },
   async read(input, ctx) {
     return { notice: await knownNotice(ctx, textOf(input, 'opportunity_id')), at: ctx.now() }
   },

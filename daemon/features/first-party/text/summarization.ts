@@ -57,6 +57,7 @@ export const summarization = defineService({
     const kept = clipped(source.blocks, MAX_SOURCE_CHARS)
     const sentences = summarize(kept, lengths[lengthOf(input)])
     if (sentences.length === 0) throw wrongField(source.kind, 'contains no text to summarize')
+    if (sentences.join(' ') === kept.join(' ')) throw wrongField(source.kind, 'is no longer than its summary')
     if (wantsModel && said === undefined) return { text: clipped(kept, MAX_LLM_CHARS).join('\n') }
     const told = said ? toldIn(said.answer, kept.join('\n'), lengthOf(input)) : undefined
     return {
