@@ -1,15 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { services } from '../../daemon/features/listings/rows.ts'
-import { createDaemon, type Daemon } from '../../daemon/index.ts'
-import { commit } from '../../daemon/store/draw.ts'
 import type { PgStore } from '../../daemon/store/postgres/open.ts'
-import { configDefaults } from '../../fixtures/kit/config.ts'
 import { startPostgres, type TestServer } from '../../fixtures/kit/postgres.ts'
 import { buy, lanes, rate } from './database.ts'
+import { largeCatalogs } from './large-catalog.ts'
 import { buyerOf, jobs, preload } from './purchase.ts'
-import { median, quantile, ratios } from './report.ts'
+import { median, quantile, ratios, rounded, type Say, timeOf } from './report.ts'
+import { storeCopies } from './store-copy.ts'
 
 /*
  * What a store in PostgreSQL costs that holds much: a purchase and a page of old jobs beside a store of a tenth of the
@@ -22,22 +17,45 @@ const ROUNDS = 6
 const ROWS_A_PURCHASE = 3
 const PAGES = 500
 const PAGE_ROWS = 20
-const LISTINGS = 100_000
-const LISTINGS_A_COMMIT = 500
 const BUYERS = 997
+const MILLISECONDS_A_SECOND = 1_000
+/** Stores are filled as they would be over months: without a checkpoint for every few seconds of it. */
+const FILLING = ['-c', 'max_wal_size=4GB', '-c', 'checkpoint_timeout=30min']
 
-/** @param purchases how many the larger of the two stores holds */
-export async function databaseGrowth(purchases: number) {
-  const server = await startPostgres([])
+const parts = { purchases: purchaseCosts, catalog: largeCatalogs, copy: storeCopies }
+
+/**
+ * @param purchases how many the larger of the two stores holds
+ * @param only the one part that is measured (default: all)
+ */
+export async function databaseGrowth(purchases: number, only?: string) {
+  const wanted = Object.entries(parts).filter(([name]) => only === undefined || name === only)
+  if (wanted.length === 0) throw new Error(`--only: one of ${Object.keys(parts).join(', ')}`)
+  const server = await startPostgres(FILLING)
+  const figures = { purchases }
   try {
-    return { purchases, ...(await purchaseCosts(server, purchases)), ...(await catalogs(server)) }
+    for (const [name, measure] of wanted)
+      Object.assign(figures, await measure({ server, purchases, say: saying(name) }))
+    return figures
   } finally {
     await server.stop()
   }
 }
 
-async function purchaseCosts(server: TestServer, purchases: number) {
-  const [large, small] = [await filled(server, purchases), await filled(server, Math.ceil(purchases / SMALLER))]
+/** Says how far a part is, with the seconds since it began. */
+function saying(part: string): Say {
+  const started = performance.now()
+  return (progress) => {
+    const seconds = Math.round((performance.now() - started) / MILLISECONDS_A_SECOND)
+    process.stderr.write(`${part}: ${progress}, ${seconds} s\n`)
+  }
+}
+
+type Part = { readonly server: TestServer; readonly purchases: number; readonly say: Say }
+
+async function purchaseCosts({ server, purchases, say }: Part) {
+  const fill = (count: number) => filled(server, count, say)
+  const [large, small] = [await fill(purchases), await fill(Math.ceil(purchases / SMALLER))]
   await server.sql('checkpoint')
   const rates = { 16: pair(), 64: pair() }
   const pages = pair()
@@ -46,6 +64,7 @@ async function purchaseCosts(server: TestServer, purchases: number) {
       rates[writers].large.push(await rate(writers, () => buy(large)))
       rates[writers].small.push(await rate(writers, () => buy(small)))
     }
+    say(`round ${round + 1} of ${ROUNDS}`)
   }
   for (let page = 0; page < PAGES; page += 1) {
     pages.large.push(await timeOf(() => oldPage(large, page)))
@@ -62,69 +81,15 @@ async function purchaseCosts(server: TestServer, purchases: number) {
 }
 
 const pair = () => ({ large: [] as number[], small: [] as number[] })
-const rounded = (value: number): number => Number(value.toFixed(2))
 
-async function filled(server: TestServer, purchases: number): Promise<PgStore> {
+async function filled(server: TestServer, purchases: number, say: Say): Promise<PgStore> {
   const [store] = await lanes(server.addressOf(`grown_${purchases}`), 1)
   if (!store) throw new Error('no lane')
-  await preload(store, purchases * ROWS_A_PURCHASE)
+  await preload(store, purchases * ROWS_A_PURCHASE, (done) => say(`${done} of ${purchases}`))
   return store
 }
 
 /** The first jobs of a buyer: long ago. */
 async function oldPage(store: PgStore, page: number): Promise<void> {
   await store.table(jobs).page('buyer', [buyerOf(page % BUYERS)], { limit: PAGE_ROWS, order: 'asc' })
-}
-
-async function timeOf(act: () => Promise<unknown>): Promise<number> {
-  const started = performance.now()
-  await act()
-  return performance.now() - started
-}
-
-async function catalogs(server: TestServer) {
-  const inDatabase = await catalogTimes(`postgres://souk@/postgres?host=${server.folder}&schema=catalog`)
-  const inFiles = await catalogTimes()
-  return {
-    listings: LISTINGS,
-    catalog_p50_ms: rounded(quantile(inDatabase, 0.5)),
-    catalog_p99_ms: rounded(quantile(inDatabase, 0.99)),
-    catalog_p50_ratio: rounded(quantile(inDatabase, 0.5) / quantile(inFiles, 0.5)),
-  }
-}
-
-/** Pages of a catalog that nobody asked for before. */
-async function catalogTimes(store?: string): Promise<number[]> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'souk-bench-'))
-  const config = { dataDir, ...configDefaults, durability: 'full' as const, ...(store === undefined ? {} : { store }) }
-  try {
-    const empty = await createDaemon(config)
-    await list(empty)
-    await empty.stop()
-    const daemon = await createDaemon(config)
-    const page = (offset: number) => fetch(`${daemon.url}/v1/services/catalog?limit=20&offset=${offset}`)
-    const { total } = (await (await page(0)).json()) as { total: number }
-    if (total < LISTINGS) throw new Error(`${total} listings are shown of ${LISTINGS}`)
-    const times: number[] = []
-    for (let n = 1; n <= PAGES; n += 1) {
-      times.push(await timeOf(async () => (await page(n * PAGE_ROWS)).arrayBuffer()))
-    }
-    await daemon.stop()
-    return times
-  } finally {
-    await rm(dataDir, { recursive: true, force: true })
-  }
-}
-
-async function list({ ctx }: Daemon): Promise<void> {
-  const [sample] = (await ctx.store.table(services).page('status', ['active'], { limit: 1 })).rows
-  if (!sample) throw new Error('no listing is active')
-  for (let from = 0; from < LISTINGS; from += LISTINGS_A_COMMIT) {
-    await commit(ctx, async (t) => {
-      for (let n = from; n < from + LISTINGS_A_COMMIT; n += 1) {
-        const id = `svc_${n.toString(16).padStart(16, '0')}`
-        await t.table(services).insert({ ...sample, id, first_party_slug: null, name: `Listing ${n}` })
-      }
-    })
-  }
 }

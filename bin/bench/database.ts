@@ -95,15 +95,16 @@ export async function buy(store: PgStore | undefined): Promise<void> {
   await store?.tx((t) => purchase(t, n))
 }
 
+/** Transactions that wait for a processor others use are not cut. */
+const WATCHDOG_MS = 300_000
+
 export async function lanes(address: PgAddress, count: number): Promise<PgStore[]> {
   const stores: PgStore[] = []
   const onFatal = (error: Error): never => {
     throw error
   }
-  while (stores.length < count)
-    stores.push(
-      await openPgStore({ address, collections: purchaseCollections, label: 'bench', isShared: count > 1, onFatal }),
-    )
+  const options = { collections: purchaseCollections, label: 'bench', isShared: count > 1, watchdogMs: WATCHDOG_MS }
+  while (stores.length < count) stores.push(await openPgStore({ address, onFatal, ...options }))
   return stores
 }
 

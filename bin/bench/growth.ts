@@ -1,6 +1,6 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { median, ratios } from './report.ts'
+import { median, ratios, rounded } from './report.ts'
 import { ask, inTempDir, start, stop } from './storage.ts'
 import type { Look } from './storage.worker.ts'
 
@@ -34,8 +34,6 @@ export function growth(purchases: number) {
     }
   })
 }
-
-const rounded = (value: number): number => Number(value.toFixed(2))
 
 async function looked(dir: string): Promise<Look> {
   return (await start({ do: 'look', dir })).answer as Look // what the worker answers to this

@@ -1,6 +1,6 @@
 // `npm run bench [-- section …]`: the budgets of the design as ratios, each measured in this run.
 // `npm run bench -- growth --purchases N --json`: what a store costs that has made so many, in one line; with
-// `--database` the same of a store in PostgreSQL.
+// `--database` the same of a store in PostgreSQL: purchases, a large catalog and copies, or one of them by `--only PART`.
 
 import { cpus, loadavg } from 'node:os'
 import { parseArgs } from 'node:util'
@@ -31,13 +31,19 @@ const sections: Readonly<Record<string, () => Promise<readonly Measured[]>>> = {
 const DEFAULT_PURCHASES = 10_000
 
 const { values, positionals: names } = parseArgs({
-  options: { json: { type: 'boolean' }, database: { type: 'boolean' }, purchases: { type: 'string' } },
+  options: {
+    json: { type: 'boolean' },
+    database: { type: 'boolean' },
+    only: { type: 'string' },
+    purchases: { type: 'string' },
+  },
   allowPositionals: true,
 })
 if (names.includes('growth')) {
   const purchases = Number(values.purchases ?? DEFAULT_PURCHASES)
   if (!Number.isInteger(purchases) || purchases < 1) throw new Error('--purchases: a whole number from 1')
-  console.log(JSON.stringify(await (values.database ? databaseGrowth : growth)(purchases)))
+  const figures = values.database ? await databaseGrowth(purchases, values.only) : await growth(purchases)
+  console.log(JSON.stringify(figures))
   process.exit()
 }
 const unknown = names.filter((name) => sections[name] === undefined)

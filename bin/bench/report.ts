@@ -34,6 +34,18 @@ export function figure(value: number): string {
   return Number(value.toPrecision(3)).toLocaleString('en', { maximumFractionDigits: 3, useGrouping: false })
 }
 
+export const rounded = (value: number): number => Number(value.toFixed(2))
+
+/** Milliseconds. */
+export async function timeOf(act: () => Promise<unknown>): Promise<number> {
+  const started = performance.now()
+  await act()
+  return performance.now() - started
+}
+
+/** Where a long measurement says how far it is. */
+export type Say = (progress: string) => void
+
 const COLUMNS = [-74, 11, 17, 9] as const
 
 export const heading = row(['  what', 'median', 'min..max', 'budget'])
