@@ -19,9 +19,9 @@ async function slowCatalog(): Promise<{ catalog: Catalog; open: () => void }> {
   const opened = new Promise<void>((done) => {
     open = done
   })
-  const put = async (doc: CatalogDoc) => {
+  const put = async (...docs: readonly CatalogDoc[]) => {
     await opened
-    await table.put(doc)
+    await table.put(...docs)
   }
   return { catalog: { ...table, put }, open: () => open() }
 }
@@ -51,9 +51,9 @@ test('a change of a participant puts its listings anew only where they show it',
   const put: string[] = []
   const catalog: Catalog = {
     ...table,
-    put: async (doc) => {
-      put.push(`${doc.id} of ${doc.provider_name}`)
-      await table.put(doc)
+    put: async (...docs) => {
+      put.push(...docs.map((doc) => `${doc.id} of ${doc.provider_name}`))
+      await table.put(...docs)
     },
   }
   const pages = createPageCache(1)
@@ -90,4 +90,34 @@ test('parts of pages are dropped with them, not kept when something changed mean
   pages.drop()
   pages.setPart('late', 'late', version)
   expect(['b', 'c', 'late'].map(pages.part)).toEqual([undefined, undefined, undefined])
+})
+
+test('a commit of many listings is written in steps, and those that are not active are left out', async () => {
+  const store = openMemoryStore(collections)
+  const table = await openCatalog(':memory:')
+  const steps: number[] = []
+  const put: Catalog['put'] = (...docs) => {
+    steps.push(docs.length)
+    return table.put(...docs)
+  }
+  const feed = followChanges({
+    store,
+    catalog: { ...table, put },
+    pages: createPageCache(1),
+    log: openLog({ level: 'error' }),
+  })
+  const numbers = Array.from({ length: 50 }, (_, n) => n)
+  await store.tx(async (t) => {
+    await t.table(participants).insert(participantDraft(1))
+    for (const n of numbers)
+      await t.table(services).insert({ ...serviceDraft(n, 1), status: n % 2 === 0 ? 'active' : 'inactive' })
+  })
+  const { ids, total } = await feed.catalog.query({ ...everything, limit: 50 })
+  expect(total).toBe(25)
+  expect(ids.toSorted()).toEqual(numbers.filter((n) => n % 2 === 0).map((n) => serviceDraft(n, 1).id))
+  expect(steps.length).toBeGreaterThan(1)
+  expect(Math.max(...steps)).toBeLessThan(25)
+  await feed.stop()
+  await table.close()
+  await store.close()
 })

@@ -15,21 +15,26 @@ import { type Catalog, catalog, openCatalog } from './search/catalog.ts'
 import type { CatalogDoc } from './search/select.ts'
 
 const REBUILD_PAGE = 500
-/** Number of listings written in a row before yielding to other work. */
-const PUTS_IN_A_ROW = 20
+/** Number of listings written at once, before yielding to other work. */
+const PUTS_AT_ONCE = 20
 
 async function* allDocs(store: Store): AsyncGenerator<CatalogDoc> {
   const active = { index: 'status', prefix: ['active'], limit: REBUILD_PAGE }
   for await (const rows of eachPage(store.table(services), active)) {
-    for (const service of rows) {
-      const provider = await store.table(participants).get(service.provider_id)
-      if (provider) yield await docOf(store, service, provider)
-    }
+    // All at once: a database answers them together.
+    const docs = await Promise.all(rows.map((row) => docOf(store, row)))
+    yield* docs.filter((doc) => doc !== undefined)
   }
 }
 
-async function docOf(t: ReadTx, service: ServiceRow, provider: ParticipantRow): Promise<CatalogDoc> {
-  const standing = await t.table(standings).get(ofProvider(provider.id).id)
+/** What the catalog has of a listing; undefined if it is not offered. */
+async function docOf(t: ReadTx, service: ServiceRow | null | undefined): Promise<CatalogDoc | undefined> {
+  if (service?.status !== 'active') return undefined
+  const [provider, standing] = await Promise.all([
+    t.table(participants).get(service.provider_id),
+    t.table(standings).get(ofProvider(service.provider_id).id),
+  ])
+  if (!provider) return undefined
   return {
     id: service.id,
     // The slug of a first-party listing is searchable, too.
@@ -108,9 +113,12 @@ function isShown({ collection, key }: Change['writes'][number]): boolean {
 }
 
 async function apply(parts: Feeding, change: Change): Promise<void> {
+  const { store, catalog } = parts
+  const listings = change.writes.filter(({ collection }) => collection === services.name)
+  const docs = await Promise.all(listings.map((write) => docOf(store, writtenRow(services, write))))
+  await putAll(catalog, docs)
+  for (const [n, { key }] of listings.entries()) if (docs[n] === undefined) await catalog.remove(key)
   for (const write of change.writes) {
-    const service = writtenRow(services, write)
-    if (service !== undefined) await putService(parts, write.key, service)
     const provider = writtenRow(participants, write)
     if (provider) await putProvider(parts, provider)
     const standing = writtenRow(standings, write)
@@ -118,27 +126,22 @@ async function apply(parts: Feeding, change: Change): Promise<void> {
   }
 }
 
-async function putService(parts: FeedContext, key: string, row: ServiceRow | null): Promise<void> {
-  const provider = row && (await parts.store.table(participants).get(row.provider_id))
-  if (row?.status === 'active' && provider) await parts.catalog.put(await docOf(parts.store, row, provider))
-  else await parts.catalog.remove(key)
+async function putAll(catalog: Catalog, docs: readonly (CatalogDoc | undefined)[]): Promise<void> {
+  const known = docs.filter((doc) => doc !== undefined)
+  for (let at = 0; at < known.length; at += PUTS_AT_ONCE) {
+    if (at > 0) await endOfTurn()
+    await catalog.put(...known.slice(at, at + PUTS_AT_ONCE))
+  }
 }
 
-/**
- * Rewrites the provider's listings if its name, tier or reputation changed, because listings include these. Yields to
- * other work after every `PUTS_IN_A_ROW` writes.
- */
+/** Rewrites the provider's listings if its name, tier or reputation changed, because listings include these. */
 async function putProvider({ store, catalog, shownOf }: Feeding, provider: ParticipantRow): Promise<void> {
   const page = await store.table(services).page('provider', [provider.id, 'active'], { limit: REBUILD_PAGE })
-  const [first] = page.rows
+  const first = page.rows[0] && (await docOf(store, page.rows[0]))
   if (!first) return
-  const { provider_name, verified, reputation } = await docOf(store, first, provider)
-  const shown = JSON.stringify([provider_name, verified, reputation])
+  const shown = JSON.stringify([first.provider_name, first.verified, first.reputation])
   if (shownOf.get(provider.id) === shown) return
-  for (const [at, service] of page.rows.entries()) {
-    if (at % PUTS_IN_A_ROW === PUTS_IN_A_ROW - 1) await endOfTurn()
-    await catalog.put(await docOf(store, service, provider))
-  }
+  await putAll(catalog, await Promise.all(page.rows.map((row) => docOf(store, row))))
   shownOf.set(provider.id, shown)
 }
 

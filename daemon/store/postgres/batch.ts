@@ -83,7 +83,8 @@ export async function runBodies(
   }
 }
 
-function perTable<T>(tables: ReadonlyMap<string, PgTable>, make: (table: PgTable) => T) {
+/** Makes something once for each table. @throws StoreMisuse for a collection that the store does not have */
+export function perTable<T>(tables: ReadonlyMap<string, PgTable>, make: (table: PgTable) => T) {
   const made = new Map<string, T>()
   return ({ name }: AnyCollection): T => {
     const table = tables.get(name)

@@ -6,11 +6,12 @@ import { guardOf, openScope, type Scope, type ScopeGuard, settle, type Watchdog 
 import { StoreLocked, StoreMisuse, StoreStopped } from '../errors.ts'
 import type { AnyCollection, Change, Collection, Reader, ReadTx, Row, Store } from '../port.ts'
 import { type PgAddress, shownAddress } from './address.ts'
+import { perTable } from './batch.ts'
 import { pgBlobs, removeUnfinished } from './blobs.ts'
 import { type Connection, connectPrimary } from './connection.ts'
 import { createLane, type PgLane } from './lane.ts'
 import { createPool, type Pool } from './pool.ts'
-import { createRowCache, pgReads } from './reads.ts'
+import { type AskRows, createRowCache, gatheredReads, pgReads } from './reads.ts'
 import { type PgTable, pgTable } from './schema.ts'
 import { type PreparedDatabase, prepare, renew, sessionName } from './setup.ts'
 import { frontSession, type LeaderAddress } from './spare.ts'
@@ -221,12 +222,6 @@ function storeOver({ lane, pool, tables, running, listeners, stop, options }: St
     if (running.getStore()?.open) throw new StoreMisuse(`${call} inside a tx or read body: use the handle of that body`)
   }
 
-  const tableOf = ({ name }: AnyCollection): PgTable => {
-    const table = tables.get(name)
-    if (table === undefined) throw new StoreMisuse(`this store was opened without ${name}`)
-    return table
-  }
-
   const single: ScopeGuard = async (call) => {
     enter('a read outside the handle')
     return call()
@@ -237,8 +232,7 @@ function storeOver({ lane, pool, tables, running, listeners, stop, options }: St
     return pool.use(async (connection) => {
       await connection.script('begin isolation level repeatable read read only')
       const scope = openScope()
-      const readsOf = (collection: AnyCollection) =>
-        pgReads(tableOf(collection), ([text, values]) => connection.query(text, values))
+      const readsOf = perTable(tables, (table) => pgReads(table, ([text, values]) => connection.query(text, values)))
       try {
         return await settle(scope, running.run(scope, body, readHandle(guardOf(scope), readsOf)), inTime)
       } finally {
@@ -248,8 +242,10 @@ function storeOver({ lane, pool, tables, running, listeners, stop, options }: St
     })
   }
 
-  const outside = readHandle(single, (collection) =>
-    pgReads(tableOf(collection), ([text, values]) => pool.retry((connection) => connection.query(text, values))),
+  const asking: AskRows = ([text, values]) => pool.retry((connection) => connection.query(text, values))
+  const outside = readHandle(
+    single,
+    perTable(tables, (table) => gatheredReads(pgReads(table, asking))),
   )
 
   return {

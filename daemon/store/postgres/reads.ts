@@ -27,6 +27,33 @@ export function pgReads(table: PgTable, ask: AskRows): TableReads {
   }
 }
 
+/** Reads in which calls of one turn of the event loop ask for their rows together: a list reads what belongs to it at once. */
+export function gatheredReads(reads: TableReads): TableReads {
+  let asked = new Set<string>()
+  let turn: Promise<ReadonlyMap<string, AnyRow | undefined>> | undefined
+
+  async function readAsked(): Promise<ReadonlyMap<string, AnyRow | undefined>> {
+    // After all promises of this turn, so that continuations of many calls ask together again.
+    await Promise.resolve()
+    await new Promise<void>((resolve) => process.nextTick(resolve))
+    const keys = [...asked]
+    asked = new Set()
+    turn = undefined
+    const rows = await reads.rows(keys)
+    return new Map(keys.map((key, n) => [key, rows[n]]))
+  }
+
+  return {
+    ...reads,
+    async rows(keys) {
+      for (const key of keys) asked.add(key)
+      turn ??= readAsked()
+      const found = await turn
+      return keys.map((key) => found.get(key))
+    },
+  }
+}
+
 /** Committed rows that are known, by collection and key; null where there is none. */
 export type RowCache = {
   get(collection: string, key: string): AnyRow | null | undefined

@@ -12,7 +12,8 @@ import type { CatalogDoc, CatalogPage, CatalogQuery } from './select.ts'
  * @throws {AppError} `unavailable` if over `MAX_WAITING_QUERIES` wait, after `close`, or if the file is damaged
  */
 export type Catalog = {
-  readonly put: (doc: CatalogDoc) => Promise<void>
+  /** Adds or replaces listings, in one step. */
+  readonly put: (...docs: readonly CatalogDoc[]) => Promise<void>
   readonly remove: (id: string) => Promise<void>
   readonly query: (query: CatalogQuery) => Promise<CatalogPage>
   /** @param seq - the store's last change in the table, so that the next start need not rebuild it */
@@ -53,7 +54,7 @@ export async function openCatalog(path: string, seq = 0, docs: () => Docs = () =
       }),
     )
   return {
-    put: (doc) => write(() => table.put(doc)),
+    put: (...docs) => write(() => table.put(docs)),
     remove: (id) => write(() => table.call('remove', id)),
     query: (query) =>
       unlessClosed(async () => {
@@ -98,8 +99,8 @@ function openTable(path: string) {
     /** The store's last change when the table was closed; `IN_USE` if a change may be missing. */
     seq,
     call,
-    put: (doc: CatalogDoc): Promise<void> => {
-      const done = call('put', doc)
+    put: (docs: readonly CatalogDoc[]): Promise<void> => {
+      const done = call('put', ...docs)
       if (!thread && index.state().listings > MAX_LISTINGS_ON_MAIN_THREAD) leave()
       return done
     },

@@ -16,7 +16,7 @@ import { type CatalogDoc, type CatalogPage, type CatalogQuery, select } from './
 
 /** The catalog table on the calling thread. */
 export type CatalogIndex = {
-  readonly put: (doc: CatalogDoc) => void
+  readonly put: (...docs: readonly CatalogDoc[]) => void
   readonly remove: (id: string) => void
   /** Adds listings to an empty table, which replaces the file at the first call. `filled` must follow. */
   readonly fill: (docs: readonly CatalogDoc[]) => void
@@ -51,7 +51,10 @@ export function openIndex(path: string, isOurs = false): CatalogIndex {
     )
   const listings = () => Number(live.prepared('select count(*) as n from doc').get()?.['n'])
   return {
-    put: (doc) => write(() => put(live, doc)),
+    put: (...docs) =>
+      write(() => {
+        for (const doc of docs) put(live, doc)
+      }),
     remove: (id) => write(() => remove(live, id)),
     fill: (docs) => {
       if (!isFilling) {
