@@ -6,7 +6,7 @@ import { compact } from '../src/core/record.ts'
 import { hostOf, lastLaunchOf, launchOptions, notifyOf, portOf, signerOf, storeOf } from '../src/lifecycle/launch.ts'
 import { passphraseFor } from '../src/lifecycle/passphrase.ts'
 import { readEngines } from '../src/lifecycle/run.ts'
-import { spareOf, startDaemon } from '../src/lifecycle/start.ts'
+import { shownFront, startDaemon } from '../src/lifecycle/start.ts'
 import { GRACE_MS, stopDaemon } from '../src/lifecycle/stop.ts'
 import { bold, green } from '../src/text/text.ts'
 
@@ -51,7 +51,7 @@ export const command = defineCommand({
     const passphrase = await passphraseFor(context, launch)
     const stopped = await stopDaemon(context, { graceMs: GRACE_MS, force: false })
     const started = await startDaemon({ ...context, passphrase }, launch)
-    if ('waiting' in started) return { ...spareOf(started), was: stopped.how }
+    if ('waiting' in started) return { ...shownFront(started), was: stopped.how }
     const { registration } = started
     return {
       state: 'running' as const,
@@ -64,7 +64,7 @@ export const command = defineCommand({
   },
   view({ state, url, pid, version, was }, io) {
     const again = was === 'absent' ? 'is up' : 'is up again'
-    const up = state === 'spare' ? 'is a front' : again
+    const up = state === 'front' ? 'is a front' : again
     io.line(`${green('✓')} souk ${version} ${up}   ${bold(url)}   pid ${pid}`)
     if (was === 'absent') io.line('  no daemon was running')
     if (was === 'crashed') io.line('  the previous daemon had crashed')

@@ -28,7 +28,7 @@ import {
   typedOptions,
 } from '../src/lifecycle/launch.ts'
 import { hasStore } from '../src/lifecycle/restore.ts'
-import { type Started, spareOf, startDaemon } from '../src/lifecycle/start.ts'
+import { type Started, shownFront, startDaemon } from '../src/lifecycle/start.ts'
 import type { Unit } from '../src/lifecycle/systemd.ts'
 import type { SeedFile } from '../src/market/file/shape.ts'
 import { Rate, showTraffic, type TrafficItem } from '../src/market/traffic.ts'
@@ -127,10 +127,10 @@ type Running = ReturnType<typeof shown> & {
   readonly took_ms: number
 }
 /** A daemon that waits for the database of another one. */
-type Spare = ReturnType<typeof spareOf>
-type Up = Stopped | Running | Spare | Unit
+type Front = ReturnType<typeof shownFront>
+type Up = Stopped | Running | Front | Unit
 
-function showIdle(data: Stopped | Spare, io: Io): void {
+function showIdle(data: Stopped | Front, io: Io): void {
   if (data.state === 'stopped') return
   io.line(`${green('✓')} souk ${data.version} is a front   ${bold(data.url)}   ${data.waits_for} leads`)
 }
@@ -172,7 +172,7 @@ async function bringUp(context: Context): Promise<Up> {
   }
   const { listWallets } = await import('../src/client/wallets.ts')
   const started = await startDaemon(context, launch, said)
-  if ('waiting' in started) return spareOf(started)
+  if ('waiting' in started) return shownFront(started)
   const { url, data_dir } = started.registration
   if (started.alreadyRunning) requireAgreement(context.places, started.registration, said)
   noteOf(context, started)

@@ -106,7 +106,7 @@ export async function createDaemon(config: Config, ports: Ports = {}): Promise<D
 
 async function openBehind(taken: TakenPort, config: Config, ports: Ports): Promise<Daemon> {
   const step: ReportStart = (name, detail) => {
-    taken.refuse(name === 'spare' ? `This daemon is a front of ${detail}, whose address it does not know.` : undefined)
+    taken.refuse(name === 'front' ? `This daemon is a front of ${detail}, whose address it does not know.` : undefined)
     ports.onStep?.(name, detail)
   }
   const log = openLog({ level: config.logLevel, ...(ports.logTo ? { destination: ports.logTo } : {}) })
@@ -123,7 +123,7 @@ async function openBehind(taken: TakenPort, config: Config, ports: Ports): Promi
     port: taken.port,
     onHolder(holder) {
       taken.follow(holder)
-      if (holder) step('spare', holder.label)
+      if (holder) step('front', holder.label)
       else step('store')
     },
     onLoaded: (percent) => step('store', `${percent} %`),

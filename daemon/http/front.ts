@@ -7,7 +7,7 @@ import type { Entropy } from '../../src/core/hex.ts'
 import { isLoopback } from '../../src/core/loopback.ts'
 import { before } from '../../src/core/record.ts'
 import type { Config } from '../../src/model/start.ts'
-import { instanceGauge } from '../features/operator/metrics.ts'
+import { instanceGauge, processMetrics } from '../features/operator/metrics.ts'
 import { hashSecret } from '../kernel/identity.ts'
 import { newRequestId } from './broken.ts'
 import { isTls, type Peers, peerOf } from './connections.ts'
@@ -57,7 +57,7 @@ type Open = {
 }
 
 export type FrontServer = {
-  /** Hands requests to this leader from now on, to none if undefined. */
+  /** Hands requests to this leader from now on, to none if undefined. Figures are shown then, too. */
   readonly follow: (leader: Leader | undefined) => void
   /** @param away - why there is no response while no leader is known */
   readonly serve: (exchanged: Exchanged, away: string) => void
@@ -67,7 +67,7 @@ export function openFront({ config, entropy, port, peers }: FrontParts): FrontSe
   const faultOf = openHosts(config, port)
   const figures = openFigures()
   const isOpen = !isLoopback(config.host)
-  let leading: Leader | undefined
+  let lastKnown: Leader | undefined
   let open: Open | undefined
 
   /** Names a response that is the front's own. */
@@ -98,7 +98,7 @@ export function openFront({ config, entropy, port, peers }: FrontParts): FrontSe
   }
 
   function admitted({ req, res }: Exchanged, away: string): void {
-    if (leading && pathOf(req) === '/metrics') showFigures({ req, res }, leading)
+    if (lastKnown && pathOf(req) === '/metrics') showFigures({ req, res }, lastKnown)
     else if (open && !hands.areFull()) hands.take({ req, res }, open)
     else {
       figures.count('refused')
@@ -108,11 +108,11 @@ export function openFront({ config, entropy, port, peers }: FrontParts): FrontSe
 
   return {
     follow(leader) {
-      if (leader?.label === leading?.label && leader?.url === leading?.url && leader?.secret === leading?.secret) return
-      leading = leader
+      const { label, url, secret } = leader ?? {}
+      if (label === open?.leader.label && url === open?.leader.url && secret === open?.leader.secret) return
+      lastKnown = leader ?? lastKnown
       // Requests to the leader before end here. It has no lease any more, so it can commit nothing.
       open?.agent.destroy()
-      const { url, secret } = leader ?? {}
       open = leader && url && secret ? { leader, secret, at: new URL(url), agent: agentOf(leader), isOpen } : undefined
     },
     serve({ req, res }, away) {
@@ -250,10 +250,14 @@ function openFigures() {
     labelNames: ['result'],
     registers: [registry],
   })
+  let isObserved = false
   for (const result of ['answered', 'refused', 'broken'] satisfies Result[]) handed.inc({ result }, 0)
   return {
     count: (result: Result) => handed.inc({ result }),
     async show(res: ServerResponse): Promise<void> {
+      // Not before: most daemons never are a front, and this observes the process.
+      if (!isObserved) processMetrics(registry)
+      isObserved = true
       const text = await registry.metrics()
       res.writeHead(200, { 'Content-Type': registry.contentType, 'Cache-Control': 'no-store' }).end(text)
     },

@@ -91,7 +91,7 @@ export async function requireAdminKey({
     return { adminKeyHash, secret: frontSecretOf(kept) }
   throw new AppError(
     'conflict',
-    `A spare needs the admin key of the marketplace: copy admin.key of the other data folder to ${file}.`,
+    `A front needs the admin key of the marketplace: copy admin.key of the other data folder to ${file}.`,
   )
 }
 

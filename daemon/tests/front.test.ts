@@ -104,6 +104,7 @@ describe.skipIf(!hasPostgres())('a front', () => {
       /^souk_instance{role="(\w+)",instance="pid (\d+) on /m.exec((await side.call('GET', '/metrics')).text)
     expect((await role(front))?.slice(1)).toEqual(['front', String(fleet.pidOf(FRONT))])
     expect((await role(leader))?.slice(1)).toEqual(['leader', String(fleet.pidOf(LEADER))])
+    expect((await front.call('GET', '/metrics')).text).toMatch(/^process_cpu_seconds_total \d/m)
     expect((await front.call('GET', '/metrics', { headers: { 'X-Forwarded-For': '192.0.2.1' } })).status).toBe(401)
   })
 

@@ -59,7 +59,7 @@ export type FoundDaemon =
 
 /** A daemon that hands requests to the leader of its database. */
 export function frontOf(found: FoundDaemon): Omit<DaemonRegistration, 'state' | 'instance_id'> | undefined {
-  if (found.state !== 'starting' || found.registration.step !== 'spare') return undefined
+  if (found.state !== 'starting' || found.registration.step !== 'front') return undefined
   const { url, launch, ...registration } = found.registration
   // This program wrote them, after a check.
   const { chain } = launch as Pick<DaemonRegistration, 'chain'>

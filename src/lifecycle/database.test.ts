@@ -82,8 +82,8 @@ describe.skipIf(!hasPostgres())('souk up over a database', () => {
     copyFileSync(join(own.data_dir, 'admin.key'), to.replace(/^~/, user.home))
     expect(its.state).toBe('stopped')
     const spare = await user.json(...up, '--spare', ...(back ?? []))
-    expect(spare).toMatchObject({ state: 'spare', waits_for: expect.stringMatching(/^pid \d+ on /) })
-    expect((await user.json(...up, '--spare', ...(back ?? []))).state).toBe('spare')
+    expect(spare).toMatchObject({ state: 'front', waits_for: expect.stringMatching(/^pid \d+ on /) })
+    expect((await user.json(...up, '--spare', ...(back ?? []))).state).toBe('front')
     const waiting = await user.souk('status', ...(back ?? []))
     expect(waiting.out).toMatch(/● front .*\n {2}a front; leader: pid \d+ on .+/)
     expect((await user.json('health', ...(back ?? []))).instance_id).toBe(

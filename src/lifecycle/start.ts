@@ -63,7 +63,7 @@ export async function startDaemon(host: StartHost, launch: Launch, said: Typed =
   const passphrase = isLive(registeredDaemon(places)) ? undefined : await passphraseFor(host, launch)
   const begun = whileLocked(places, () => begin(host, launch, passphrase))
   if (!('child' in begun)) {
-    if (begun.other.state === 'starting' && isSpare(begun.other)) return { waiting: begun.other }
+    if (begun.other.state === 'starting' && isFront(begun.other)) return { waiting: begun.other }
     const registration = await joinStart(host, begun.other, said)
     return { registration, alreadyRunning: true, recovered: false, notes: [] }
   }
@@ -87,9 +87,9 @@ export async function startDaemon(host: StartHost, launch: Launch, said: Typed =
   }
 }
 
-/** A spare as `up` and `restart` show it. */
-export function spareOf({ waiting: { pid, url = '', started_at, version, detail = '' } }: Waiting) {
-  return { state: 'spare' as const, url, pid, started_at, version, waits_for: detail }
+/** A front as `up` and `restart` show it. */
+export function shownFront({ waiting: { pid, url = '', started_at, version, detail = '' } }: Waiting) {
+  return { state: 'front' as const, url, pid, started_at, version, waits_for: detail }
 }
 
 /** Returns the live daemon, if there is one. Otherwise spawns one and registers it immediately. */
@@ -138,7 +138,7 @@ function spawnChild({ places, system }: StartHost, { passphraseFd: _, ...launch 
 }
 
 type Ended = ChildWord
-const isSpare = ({ step }: { readonly step: string }): boolean => step === 'spare'
+const isFront = ({ step }: { readonly step: string }): boolean => step === 'front'
 
 /** Waits while the child makes progress. Ctrl-c stops the child; `--timeout` only ends the wait. */
 async function waitFor(host: StartHost, child: ChildProcess, progress: Progress): Promise<Ended> {
@@ -154,7 +154,7 @@ async function waitFor(host: StartHost, child: ChildProcess, progress: Progress)
   }
   child.on('message', (message) => {
     const word = ChildWord.parse(message)
-    if (word.kind !== 'step' || isSpare(word)) return end(word)
+    if (word.kind !== 'step' || isFront(word)) return end(word)
     patience.progress()
     words = startWords(word)
     progress.update(words)

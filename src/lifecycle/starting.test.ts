@@ -58,7 +58,7 @@ async function until<T>(look: () => T | undefined | false): Promise<T> {
 }
 
 /** The steps of every start; only one with --spare waits for another daemon. */
-const steps = keysOf(startSteps).filter((step) => step !== 'spare')
+const steps = keysOf(startSteps).filter((step) => step !== 'front')
 
 /** A start that stands still at a step. */
 async function stoppedAt(step: StartStep) {

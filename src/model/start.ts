@@ -10,7 +10,7 @@ export const startSteps = {
   program: 'loading the program',
   port: 'opening the port',
   history: 'seeding the demo',
-  spare: 'a front; leader',
+  front: 'a front; leader',
   store: 'loading the store',
   chain: 'opening the chain',
   market: 'opening the market',

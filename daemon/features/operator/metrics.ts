@@ -116,14 +116,19 @@ export const metrics = defineResource<Metrics>('metrics')
 /** Default gauges that are named like counters. They are omitted, because other gauges have the same data. */
 const misnamed = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total']
 
+/** Processor time, memory, event loop and garbage collection of this process. */
+export function processMetrics(registry: Registry): void {
+  collectDefaultMetrics({ register: registry })
+  for (const name of misnamed) registry.removeSingleMetric(name)
+}
+
 /** Requests are counted when answered. Payments, crons and webhooks are counted when their rows are durable. */
 export function openMetrics(
   { config, store, chain, recover }: Pick<Context, 'config' | 'store' | 'chain' | 'recover'>,
   facilitated: FacilitatorCounts,
 ): Metrics {
   const registry = new Registry()
-  collectDefaultMetrics({ register: registry })
-  for (const name of misnamed) registry.removeSingleMetric(name)
+  processMetrics(registry)
   const requests = new Counter({
     name: 'souk_http_requests_total',
     help: 'Requests by API endpoint and status.',

@@ -56,7 +56,7 @@ function daemonOf(found: FoundDaemon): Diagnosis {
     case 'stale':
       return { status: 'problem', detail: 'it crashed or was killed', fix: 'souk restart' }
     case 'starting':
-      if (found.registration.step === 'spare') return fine(startWords(found.registration))
+      if (found.registration.step === 'front') return fine(startWords(found.registration))
       return { status: 'warning', detail: `starting: ${startWords(found.registration)}`, fix: 'souk status' }
     case 'unresponsive':
       return { status: 'problem', detail: 'it is running, but does not respond', fix: 'souk restart' }
