@@ -15,7 +15,7 @@ const onDevnet =
   /^daemon\/tests\/((balance|job|negotiation|product|referral|reputation|request|subscription|thread|participant)-scenarios|first-sale|commerce|money-flow)\.test\.ts$/
 /** Of those, what also runs with keys of an external signer. */
 const onSigner = /^daemon\/(tests\/(first-sale|money-flow)|features\/payouts\/payouts)\.test\.ts$/
-/** Of those, what also runs over a store in PostgreSQL; each takes its turn beside the rest. */
+/** Of those, what also runs over a store in PostgreSQL, in each run of everything. */
 const onPostgres = onDevnet
 /** They go deeper into the same paths, and take turns. */
 const deepOnDevnet =
@@ -49,7 +49,6 @@ const chosen: Readonly<Record<string, () => readonly TestFile[]>> = {
   'devnet-signer': () => matching(onSigner),
   'devnet-encrypted': () => matching(onSigner),
   postgres: () => matching(onPostgres),
-  'postgres-turn': () => partOf(matching(onPostgres), commit, parts.slow),
   'devnet-deep': () => matching(deepOnDevnet),
 }
 
@@ -57,6 +56,12 @@ const chosen: Readonly<Record<string, () => readonly TestFile[]>> = {
 function keysOf(mode: string): string {
   const places = ['file', 'signer', 'encrypted']
   return places.find((place) => mode.endsWith(place)) ?? places[commit % places.length] ?? 'file'
+}
+
+/** The rest has the most that waits. On a database, a third worker would only load all modules once more. */
+function workersOf(mode: string): number {
+  if (mode.startsWith('postgres')) return 2
+  return mode === 'rest' || mode === 'turn' ? 4 : 3
 }
 
 /** What takes longest begins first: a worker that it keeps to the end would leave the other idle. */
@@ -73,7 +78,7 @@ export default defineConfig(({ mode }) => {
   const isRest = mode === 'rest' || mode === 'turn'
   const taken = runnable(root, (chosen[mode] ?? (() => files))())
   // What is long leaves much behind; a chain is one for each file.
-  const isIsolated = ({ isApart, ring }: TestFile) => isApart || ring === 'deep' || /^(devnet|postgres)/.test(mode)
+  const isIsolated = ({ isApart, ring }: TestFile) => isApart || ring === 'deep' || mode.startsWith('devnet')
   // `SOUK_TEST_SHUFFLE=SEED npm test` runs files and tests in another order, but the tests of a story.
   const { SOUK_MUTATION: broken, SOUK_TEST_SHUFFLE: seed } = process.env
   const inOrder = (file: TestFile) => seed === undefined || file.isStory
@@ -121,7 +126,7 @@ export default defineConfig(({ mode }) => {
       },
       pool: 'forks',
       // Programs of others are waited for more than they work.
-      maxWorkers: isRest ? 4 : 3,
+      maxWorkers: workersOf(mode),
       ...(isRest ? { sequence: { sequencer: DeepFirst } } : {}),
       // Slow machines are waited for; nothing here measures time.
       testTimeout: 600_000,

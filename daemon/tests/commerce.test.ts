@@ -4,6 +4,7 @@ import { runCommerce } from '../../fixtures/commerce/run.ts'
 import type { Scene } from '../../fixtures/commerce/scene.ts'
 import { runs } from '../../fixtures/kit/depth.ts'
 import { ON_DEVNET } from '../../fixtures/kit/test-chain.ts'
+import { ON_POSTGRES } from '../../fixtures/kit/test-store.ts'
 import { usdc } from '../../src/core/money.ts'
 import { jobs } from '../features/jobs/rows.ts'
 import { account } from '../features/ledger/legs.ts'
@@ -17,11 +18,16 @@ import type { Tx } from '../store/port.ts'
 
 /* `npm run soak -- commerce` lets 2,000 sequences happen under a new seed. */
 
-/** A chain of its own takes seven times as long for each. */
-const SEQUENCES = ON_DEVNET ? runs(40, 15) : runs(100, 30)
+/** A chain of its own takes seven times as long for each, and a database four times. */
+const SEQUENCES = sequences()
 const STEPS = 200
 const SEED = 20_261_121
 const BUDGET_MS = 900_000
+
+function sequences(): number {
+  if (ON_DEVNET) return runs(40, 15)
+  return ON_POSTGRES ? runs(100, 8) : runs(100, 30)
+}
 
 test(
   `${SEQUENCES} sequences of ${STEPS} operations, seed ${SEED}: each cent is in one place, and all of it ends`,
