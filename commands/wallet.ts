@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { defineCommand } from '../src/cli/command.ts'
 import { usage } from '../src/cli/exit.ts'
+import { askTwice } from '../src/cli/io.ts'
 import { chosenWallet, type Holding, holdingText, withHoldings } from '../src/cli/nouns/wallets.ts'
 import { type Column, printRows } from '../src/cli/output.ts'
 import * as z from '../src/cli/params.ts'
@@ -152,7 +153,7 @@ export const walletNew = defineCommand({
     wouldDo(globals, `create wallet ${args.name} in ${io.path(places.config)}/wallets`)
     if (passphraseStdin && keyStdin) throw usage('stdin can hold the key or the passphrase, not both.')
     const piped = passphraseStdin || keyStdin ? (await io.stdin()).replace(/\r?\n$/, '') : undefined
-    const asked = encrypt && !passphraseStdin ? await askTwice(io) : undefined
+    const asked = encrypt && !passphraseStdin ? await askTwice(io, '--passphrase-stdin') : undefined
     const passphrase = passphraseStdin ? piped : asked
     const privateKey = keyStdin ? piped : undefined
     const createdAt = new Date(system.now()).toISOString()
@@ -169,15 +170,6 @@ export const walletNew = defineCommand({
     io.note(`  next      ${cyan(io.hint(`souk wallet fund ${wallet.name}`))}`)
   },
 })
-
-type Asking = { ask(question: string, options: { hidden?: boolean; flag: string }): Promise<string> }
-
-async function askTwice(io: Asking): Promise<string> {
-  const how = { hidden: true, flag: '--passphrase-stdin' }
-  const first = await io.ask('Passphrase:', how)
-  if ((await io.ask('Again:', how)) !== first) throw usage('The passphrases differ; no wallet was created.')
-  return first
-}
 
 export const walletRemove = defineCommand({
   name: 'wallet remove',

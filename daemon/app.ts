@@ -71,6 +71,7 @@ import { countingUnpaid, followReversals, unpaidAttempts } from './features/paym
 import { paymentCollections } from './features/payments/rows.ts'
 import { type Handlers, sellers } from './features/payments/seller.ts'
 import { inFlight } from './features/payments/single-flight.ts'
+import { coldSweep } from './features/payouts/cold-sweep.ts'
 import { reviewKept } from './features/payouts/payouts.ts'
 import { providerSettlement } from './features/payouts/provider-settlement.ts'
 import { payoutCollections } from './features/payouts/rows.ts'
@@ -283,6 +284,7 @@ export const allCrons: readonly Cron[] = [
   referralRewards,
   providerSettlement,
   splitterDistribute,
+  coldSweep,
   ofacSdnRefresh,
   housekeeping,
   statsSnapshot,

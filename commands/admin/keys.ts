@@ -2,6 +2,7 @@ import { closeSync, fsyncSync, openSync, readFileSync, renameSync, statSync, wri
 import { dirname } from 'node:path'
 import { andJson, defineCommand } from '../../src/cli/command.ts'
 import { usage } from '../../src/cli/exit.ts'
+import { askTwice } from '../../src/cli/io.ts'
 import type { Column } from '../../src/cli/output.ts'
 import * as z from '../../src/cli/params.ts'
 import { wouldDo } from '../../src/cli/session.ts'
@@ -99,7 +100,8 @@ export const adminKeysEncrypt = defineCommand({
     const files = keyFilesOf({ places }, lastLaunchOf(places)).flatMap(({ file }) => (file === undefined ? [] : [file]))
     const plain = files.filter((file) => !isEncrypted(file))
     wouldDo(globals, `encrypt ${plain.map(io.path).join(', ') || 'nothing'}`)
-    const passphrase = plain.length === 0 ? '' : (saidPassphrase({ system }, options) ?? (await askTwice(io)))
+    const passphrase =
+      plain.length === 0 ? '' : (saidPassphrase({ system }, options) ?? (await askTwice(io, '--passphrase-fd N')))
     if (plain.length > 0 && passphrase.length < PASSPHRASE_CHARS_MIN) {
       throw usage(`The passphrase needs at least ${PASSPHRASE_CHARS_MIN} characters.`)
     }
@@ -119,15 +121,6 @@ export const adminKeysEncrypt = defineCommand({
       io.note('  Keep the passphrase: each start needs it. Plain copies, as in backups, are not encrypted by this.')
   },
 })
-
-type Asking = { ask(question: string, options: { hidden?: boolean; flag: string }): Promise<string> }
-
-async function askTwice(io: Asking): Promise<string> {
-  const how = { hidden: true, flag: '--passphrase-fd N' }
-  const first = await io.ask('Passphrase:', how)
-  if ((await io.ask('Again:', how)) !== first) throw usage('The passphrases differ; nothing was encrypted.')
-  return first
-}
 
 function keyOf(file: string) {
   const text = readFileSync(file, 'utf8').trim()

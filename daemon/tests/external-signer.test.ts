@@ -63,3 +63,21 @@ test.each<[SignerMood, RegExp]>([
   expect(await told()).toBeUndefined()
   await soundBooks(market)
 })
+
+test.each(['pay_to', 'gas'] as const)('the key of role %s is replaced by another one of the signer', async (role) => {
+  const address = await signer.add()
+  const rotated = { body: { role, address } }
+  const answer = await market.admin('POST', '/dashboard/api/admin/keys/rotate', rotated)
+  expect([answer.status, answer.body.keys[0].state]).toEqual([200, 'current'])
+  const { pay_to: payTo, gas_key: gas } = (await market.admin('GET', '/dashboard/api/admin/chain')).body
+  expect((role === 'gas' ? gas.address : payTo).toLowerCase()).toBe(address)
+  expect((await (await signedOrder()).buy()).status).toBe(200)
+  await soundBooks(market)
+})
+
+test('an address whose key the signer does not have is refused, before anything changes', async () => {
+  const replaces = market.daemon.ctx.chain.status?.().gas?.address
+  const body = { role: 'gas', replaces, address: `0x${'9'.repeat(40)}` }
+  const answer = await market.admin('POST', '/dashboard/api/admin/keys/rotate', { body })
+  expect([answer.status, answer.body.message]).toEqual([400, expect.stringContaining('Nothing was started')])
+})

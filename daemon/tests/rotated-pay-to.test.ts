@@ -66,6 +66,35 @@ async function load(buyer: Buyer, times: number): Promise<string[]> {
   return to
 }
 
+test('the money of a job in escrow follows a leaked key to the new address, as soon as it is released', async () => {
+  const old = port().payTo
+  const human = await shop.list('human')
+  const agent = await shop.agent()
+  const { job_id: job } = (await shop.buy(human, agent)).body
+  const deal = () => shop.ctx().store.table(deals).get(job)
+  await expect.poll(async () => (await deal())?.state, patience).toBe('held')
+
+  const told = await rotate({ leaked: true, reason: 'found in a log' })
+  const next = port().payTo
+  expect(told.paused).toBe(true)
+  expect(told.keys[1]).toMatchObject({ state: 'retiring', leaked: true, escrow: '0.525' })
+  // Quotes of the leaked address end at once, and its money is gone before buyers come back.
+  expect(await held(old)).toBe(0n)
+  expect((await shop.market.admin('POST', '/dashboard/api/admin/platform/unpause', { body: {} })).status).toBe(200)
+  expect(quoted(await quote())).toBe(next)
+
+  const before = await held(next)
+  const done = { status: 'completed', deliverable: { words: 3 } }
+  expect((await shop.provider.call('POST', `/v1/jobs/${job}/update`, done)).status).toBe(200)
+  await shop.monitor()
+  shop.pass(8 * 86_400_000)
+  await shop.monitor()
+  const keys = async () => (await port().keys?.list())?.map(({ address, state }) => [address, state])
+  await expect.poll(keys, patience).toContainEqual([old, 'retired'])
+  expect([await held(old), await held(next)]).toEqual([0n, before + PRICE.agent])
+  await soundBooks(shop.market)
+})
+
 test('a rotation under load loses, doubles and refuses no payment, and the old address ends empty', async () => {
   const old = port().payTo
   const human = await shop.list('human')

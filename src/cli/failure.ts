@@ -96,6 +96,13 @@ function oddRecord(error: Error & { readonly issues?: readonly $ZodIssue[] }): B
   return new BadAnswer({ path: path.map(String), must: message })
 }
 
+function nextAfter(error: AppError, words: readonly string[]): readonly string[] {
+  if (error.extra.unknown_key === true) return ['souk account register']
+  // Both commands ask for the passphrase of key files.
+  if (error.extra.key_file === true) return [words.includes('encrypt') ? 'souk admin keys encrypt' : 'souk up']
+  return wayOut[error.code] ?? wayOutOf(error, words)
+}
+
 function explainApp(error: AppError, words: readonly string[]): Failure {
   const { request_id: requestId } = error.extra
   const isUnknownKey = error.extra.unknown_key === true
@@ -112,7 +119,7 @@ function explainApp(error: AppError, words: readonly string[]): Failure {
       ...slipsIn(error, words),
       ...(error.retryAfter === undefined ? [] : [`try again in ${span(error.retryAfter * MS_PER_SECOND)}`]),
     ].filter((line) => line !== ''),
-    next: (isUnknownKey ? ['souk account register'] : wayOut[error.code]) ?? wayOutOf(error, words),
+    next: nextAfter(error, words),
     ...(typeof requestId === 'string' ? { requestId } : {}),
     ...compact({ retryAfter: error.retryAfter, details: error.details }),
   }

@@ -309,3 +309,11 @@ async function readStdin(system: System): Promise<string> {
   }
   return new TextDecoder().decode(Buffer.concat(parts))
 }
+
+/** Asks for a new passphrase, twice. @throws CliError `usage` if the two differ */
+export async function askTwice(io: Pick<Io, 'ask'>, flag: string): Promise<string> {
+  const how = { hidden: true, flag }
+  const first = await io.ask('Passphrase:', how)
+  if ((await io.ask('Again:', how)) !== first) throw usage('The passphrases differ; nothing was written.')
+  return first
+}

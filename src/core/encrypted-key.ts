@@ -69,7 +69,7 @@ export async function decryptKey(text: string, passphrase: string, name: string)
     const key = toBytes32(decrypt(parsed.data, secret))
     if (key !== undefined) return key
   } catch (cause) {
-    throw new AppError('unauthorized', `Wrong passphrase for ${name}.`, { cause })
+    throw new AppError('unauthorized', `Wrong passphrase for ${name}.`, { cause, extra: { key_file: true } })
   }
   throw new AppError('invalid_request', `${name} does not contain a private key of ${KEY_BYTES} bytes.`)
 }

@@ -60,6 +60,10 @@ export const chainOptions = {
     description: 'balance of the pay-to wallet in USDC above which an alarm is raised',
     value: 'usdc',
   }),
+  coldAddress: Address.optional().meta({
+    description: 'wallet whose key is offline, to which your money above --hot-ceiling goes',
+    value: 'address',
+  }),
   ethPrice: Amount.optional().meta({ description: 'price of one ETH in USDC, to value gas', value: 'usdc' }),
   walletFactory: z.array(Address).max(MOST_FACTORIES).default([]).meta({
     description: 'wallet factory whose wallets are deployed with their first payment',
@@ -159,6 +163,8 @@ function isSaid(asked: Chain, name: keyof Chain): boolean {
 }
 
 function checkKeyPlaces(asked: ChainParams): void {
+  if (asked.coldAddress !== undefined && asked.hotCeiling === undefined)
+    throw usage('--cold-address needs --hot-ceiling, above which money goes there.')
   for (const [file, address] of keyPlaces) {
     if (asked[address] === undefined) continue
     if (asked.signer === undefined)

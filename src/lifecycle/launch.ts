@@ -195,9 +195,10 @@ export function hostOf({ host, tls }: Pick<Launch, 'host' | 'tls'>): string {
 }
 
 /** The daemon's configuration for the sanctions list, the payees and the money on hand. File paths become absolute. */
-export function moneyConfig({ sdnSource, sdnAcceptShrink, payees, hotCeiling, ethPrice }: Launch) {
+export function moneyConfig({ sdnSource, sdnAcceptShrink, payees, hotCeiling, coldAddress, ethPrice }: Launch) {
   return {
     ...compact({ hotCeiling: parseAmount(hotCeiling ?? ''), ethPrice: parseAmount(ethPrice ?? '') }),
+    ...(coldAddress === undefined ? {} : { coldAddress: toWallet(coldAddress) }),
     ...(sdnSource === undefined ? {} : { sdnSource: wholePath(sdnSource) }),
     ...(sdnAcceptShrink ? { sdnAcceptShrink } : {}),
     ...(payees === undefined ? {} : { payees: payeesOf(payees) }),

@@ -17,6 +17,7 @@ export const accountKinds = [
   'out',
   'blk',
   'oper',
+  'cold',
 ] as const
 export type AccountKind = (typeof accountKinds)[number]
 
@@ -58,8 +59,8 @@ export function accountOwner(name: string): string {
   return colon < 0 ? '' : name.slice(colon + 1)
 }
 
-/** Whether an account may be negative: only `ext`, the outside world, may. */
-export const mayBeNegative = (name: string): boolean => name === 'ext'
+/** Whether an account may be negative: only `ext`, the outside world, and `cold`, the operator's cold address, may. */
+export const mayBeNegative = (name: string): boolean => name === 'ext' || name === 'cold'
 
 /** A movement between two accounts, written `A → B x` in the posting table. */
 export type Leg = {

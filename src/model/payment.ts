@@ -70,8 +70,8 @@ export type ChainSetup = {
 export const chainTxStates = ['signed', 'included', 'confirmed', 'final', 'superseded'] as const
 export type ChainTxState = (typeof chainTxStates)[number]
 
-/** Keys that can be replaced: `pay_to` receives payments and signs payouts. The gas key owns the contracts and stays. */
-export const keyRoles = ['pay_to'] as const
+/** Keys of the operator: `pay_to` receives payments and signs payouts, `gas` sends all transactions and owns the contracts. */
+export const keyRoles = ['pay_to', 'gas'] as const
 export type KeyRole = (typeof keyRoles)[number]
 export const keyStates = ['next', 'current', 'retiring', 'retired'] as const
 

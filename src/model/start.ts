@@ -1,4 +1,5 @@
 import type { chainNetworks } from '../core/authorization.ts'
+import type { Wallet } from '../core/hex.ts'
 import type { Usdc } from '../core/money.ts'
 import type { EngineConfig } from './engines/config.ts'
 import type { ChainSetup, FacilitatorConfig } from './payment.ts'
@@ -64,8 +65,9 @@ export type Config = {
   readonly notify?: readonly string[]
   /** Local time in which only alarms that stop sales are sent, such as `22:00-07:00`. */
   readonly quietHours?: string
-  /** Balance of the pay-to wallet above which an alarm is raised. */
+  /** Balance of the pay-to wallet above which its money goes to the cold address, or an alarm is raised. */
   readonly hotCeiling?: Usdc
+  readonly coldAddress?: Wallet
   /** Price of one ETH, to value gas. */
   readonly ethPrice?: Usdc
   /** Interval of the check for due work (default: 1 s). */

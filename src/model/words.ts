@@ -11,7 +11,7 @@ export const payoutStates = ['created', 'needs_operator', 'signed', 'sent', 'con
  * Reasons for payouts; during a pause only refunds continue. `withdrawal` pays out a balance. `referral` pays out
  * referral money on request, or marks money that a sanctioned wallet does not get.
  */
-export const payoutKinds = ['refund', 'settlement', 'splitter', 'referral', 'withdrawal'] as const
+export const payoutKinds = ['refund', 'settlement', 'splitter', 'referral', 'withdrawal', 'cold'] as const
 export type PayoutKind = (typeof payoutKinds)[number]
 
 /** A revenue share in basis points, for a wallet or the operator. */

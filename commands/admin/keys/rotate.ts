@@ -1,13 +1,13 @@
 import { resolve } from 'node:path'
 import type { WireAnswer } from '../../../src/api/index.ts'
-import { andJson, defineCall } from '../../../src/cli/command.ts'
+import { andJson, defineCall, defineCommand } from '../../../src/cli/command.ts'
 import { type Column, printRows } from '../../../src/cli/output.ts'
 import * as z from '../../../src/cli/params.ts'
-import { compact } from '../../../src/core/record.ts'
-import { keyRoles } from '../../../src/model/payment.ts'
+import { compact, keysOf } from '../../../src/core/record.ts'
+import { keepLaunch, lastLaunch } from '../../../src/lifecycle/launch.ts'
 import { cyan, yellow } from '../../../src/text/text.ts'
 
-const [role] = keyRoles
+const roles = { 'pay-to': 'pay_to', gas: 'gas' } as const
 
 const columns: readonly Column<WireAnswer<'rotateOperatorKey'>['keys'][number]>[] = [
   { title: 'KEY', value: ({ address }) => address },
@@ -19,27 +19,34 @@ const columns: readonly Column<WireAnswer<'rotateOperatorKey'>['keys'][number]>[
   { title: 'NEXT', value: ({ next, next_at: at }) => (at === null ? next : `${next} (${at})`), flexible: true },
 ]
 
-export const adminKeysRotate = defineCall({
+const call = defineCall({
   name: 'admin keys rotate',
   summary: 'replace a key of the operator while the marketplace runs',
   description:
-    'The new address is quoted from now on. Payments for the old one are taken while their quotes last, its escrow jobs end where they are, and what it receives is moved to the new one. Run it again to see how far it is: only one rotation of a role is under way. With --leaked the marketplace pauses, the money is moved first, and old quotes end at once. Needs the admin key of the instance.',
+    'A new pay-to address is quoted from now on. Payments for the old one are taken while their quotes last, its escrow jobs end where they are, and what it receives is moved to the new one. A new gas key gets the contracts and the ETH of the old one; purchases wait for some seconds. Run it again to see how far it is: only one rotation of a role is under way. With --leaked the marketplace pauses, the money is moved first, and old quotes end at once. Needs the admin key of the instance.',
   options: z.object({
-    role: z.choice(['pay-to'], { description: 'key to replace (default: pay-to)', value: 'role' }),
+    role: z.choice(keysOf(roles), { description: 'key to replace (default: pay-to)', value: 'role' }),
     keyFile: z.text({ description: 'new key, on the machine of the daemon (a devnet makes its own)', value: 'file' }),
+    address: z.text({ description: 'address of the new key, if the signer has it', value: 'address' }),
     replaces: z.text({ description: 'address to replace (default: the current key)', value: 'address' }),
     leaked: z.flag({ description: 'others have the key: pause, and move its money first' }),
     reason: z.text({ description: 'reason, saved in the log', value: 'text' }),
   }),
   asks: 'rotateOperatorKey',
-  examples: [...andJson('souk admin keys rotate --role pay-to --yes'), 'souk admin keys rotate --leaked --yes'],
+  examples: [
+    ...andJson('souk admin keys rotate --role pay-to --yes'),
+    'souk admin keys rotate --role gas --yes',
+    'souk admin keys rotate --leaked --yes',
+  ],
   asked({ options }) {
-    const { keyFile, replaces, leaked, reason } = options
+    const { role = 'pay-to', keyFile, address, replaces, leaked, reason } = options
     const key_file = keyFile && resolve(keyFile)
-    return { body: { role, ...compact({ key_file, replaces, leaked: leaked || undefined, reason }) } }
+    return {
+      body: { role: roles[role], ...compact({ key_file, address, replaces, leaked: leaked || undefined, reason }) },
+    }
   },
-  confirms: ({ options: { leaked } }, { target }) =>
-    `Replace the pay-to key of ${target.name}${leaked ? ', and pause all payments' : ''}?`,
+  confirms: ({ options: { role = 'pay-to', leaked } }, { target }) =>
+    `Replace the ${role} key of ${target.name}${leaked ? ', and pause all payments' : ''}?`,
   rows: ({ keys }) => keys,
   columns,
   view({ keys, paused, todo }, io) {
@@ -47,5 +54,22 @@ export const adminKeysRotate = defineCall({
     printRows(io, columns, keys)
     if (paused) io.line(`${yellow('!')} payments are paused`)
     for (const one of todo) io.note(`  left to you  ${cyan(one)}`)
+  },
+})
+
+/** Options that say where the key of a role lies. */
+const places = { 'pay-to': ['payToKeyFile', 'payToAddress'], gas: ['gasKeyFile', 'gasAddress'] } as const
+
+/** A local marketplace also remembers where its new key lies, for later starts and `souk admin keys list`. */
+export const adminKeysRotate = defineCommand({
+  ...call,
+  async run(context) {
+    const told = await call.run(context)
+    const { role = 'pay-to', keyFile, address } = context.options
+    const { target } = await context.session()
+    if (target.dataDir === undefined || (keyFile ?? address) === undefined) return told
+    const [file, owner] = places[role]
+    keepLaunch(context.places, { ...lastLaunch(context.places), [file]: keyFile && resolve(keyFile), [owner]: address })
+    return told
   },
 })

@@ -4,6 +4,7 @@ import { DAY_MS } from '../../../src/core/time.ts'
 import type { Context } from '../../kernel/context.ts'
 import { hotBalance } from '../../ports/chain/chain.ts'
 import { lastBackup } from '../backup/archive.ts'
+import { staysHot } from '../payouts/cold-sweep.ts'
 import { alarms, allRows, FAILURES_TOLD } from './alarms.ts'
 import { type FoundItems, foundItems, type ItemWords } from './find.ts'
 
@@ -24,11 +25,16 @@ export async function upkeepOf(ctx: Context, now: number): Promise<readonly Foun
   ])
 }
 
-async function hotBalanceOf({ chain, config: { hotCeiling } }: Context): Promise<ItemWords | undefined> {
+async function hotBalanceOf(ctx: Context): Promise<ItemWords | undefined> {
+  const { hotCeiling, coldAddress } = ctx.config
   // A chain that does not answer is an item of its own.
-  const balance = hotCeiling && (await hotBalance(chain).catch(() => undefined))
-  if (!hotCeiling || !balance || balance <= hotCeiling) return undefined
-  const sentence = `The pay-to wallet holds $${formatAmount(balance)}, more than --hot-ceiling ${formatAmount(hotCeiling)}.`
+  const balance = hotCeiling && (await hotBalance(ctx.chain).catch(() => undefined))
+  if (!hotCeiling || !balance || balance <= hotCeiling || !(await staysHot(ctx, balance))) return undefined
+  const why =
+    coldAddress === undefined
+      ? 'and there is no --cold-address'
+      : 'and what is above it does not go to the cold address'
+  const sentence = `The pay-to wallet holds $${formatAmount(balance)}, more than --hot-ceiling ${formatAmount(hotCeiling)}, ${why}.`
   const subject = { kind: 'chain', id: 'hot_balance' }
   return { id: 'hot_balance', subject, amount: balance, sentence, fix: 'souk admin payouts' }
 }

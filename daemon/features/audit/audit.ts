@@ -306,8 +306,9 @@ export async function compareChain(ctx: Required<Books>): Promise<Check[]> {
   const { escrow } = ctx.chain
   for (let attempt = 0; attempt < QUIET_ATTEMPTS; attempt += 1) {
     const before = ctx.store.stats().seq
-    const { ext, open, lost, sent, dealt, advanced } = await ctx.store.read(async (t) => ({
+    const { ext, cold, open, lost, sent, dealt, advanced } = await ctx.store.read(async (t) => ({
       ext: await balanceOf(t, account.ext),
+      cold: -(await balanceOf(t, account.cold)),
       lost: await uncoveredLosses(t),
       advanced: await advancedSum(t),
       open: await everyRow(t.table(payments), { index: 'open', prefix: [], limit: SLICE_ROWS }),
@@ -325,7 +326,8 @@ export async function compareChain(ctx: Required<Books>): Promise<Check[]> {
     if (!isQuiet || ctx.store.stats().seq !== before) continue
     const uncovered = lost.reduce((sum, row) => sum + (row.uncovered ?? 0n), 0n)
     const leaving = sent.reduce((sum, row) => sum + row.amount, 0n)
-    const whole = chainCheck({ ext, onChain, unposted, uncovered, advanced, sent: leaving, awaited: awaitedOf(dealt) })
+    const moving = { unposted, uncovered, advanced, sent: leaving, cold, awaited: awaitedOf(dealt) }
+    const whole = chainCheck({ ext, onChain, ...moving })
     return [whole, ...inContract]
   }
   throw new AppError('unavailable', 'The ledger is too busy to compare it with the chain.', { retryAfter: 5 })

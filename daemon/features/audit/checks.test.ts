@@ -58,7 +58,7 @@ test.each<[string, Lines, typeof job | undefined, RegExp | undefined]>([
   else expect(fault).toBeUndefined()
 })
 
-test.each<[string, Omit<Parameters<typeof chainCheck>[0], 'advanced'>, boolean]>([
+test.each<[string, Omit<Parameters<typeof chainCheck>[0], 'advanced' | 'cold'>, boolean]>([
   ['nothing on its way', { ext: -100n, onChain: 100n, unposted: 0n, uncovered: 0n, sent: 0n, awaited: 0n }, true],
   ['one unit short', { ext: -100n, onChain: 99n, unposted: 0n, uncovered: 0n, sent: 0n, awaited: 0n }, false],
   ['one unit over', { ext: -100n, onChain: 101n, unposted: 0n, uncovered: 0n, sent: 0n, awaited: 0n }, false],
@@ -78,9 +78,9 @@ test.each<[string, Omit<Parameters<typeof chainCheck>[0], 'advanced'>, boolean]>
     false,
   ],
 ])('the chain with %s', (_, facts, ok) => {
-  expect(chainCheck({ ...facts, advanced: 0n }).ok).toBe(ok)
+  expect(chainCheck({ ...facts, advanced: 0n, cold: 0n }).ok).toBe(ok)
   // What left in advance is missing on the chain, and nothing else is.
-  expect(chainCheck({ ...facts, onChain: facts.onChain - 5n, advanced: 5n }).ok).toBe(ok)
+  expect(chainCheck({ ...facts, onChain: facts.onChain - 5n, advanced: 5n, cold: 0n }).ok).toBe(ok)
 })
 
 test('many faults are counted, not listed', () => {

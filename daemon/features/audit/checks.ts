@@ -138,7 +138,7 @@ export function booksChecks(books: Recount, numbering: Numbering): Check[] {
   return [
     checkOf('zero_sum', `${all} sum to zero each`, faults.sum),
     checkOf('order', `${all} are numbered without gaps (except ${numbering.forgotten} released holds)`, order),
-    checkOf('negative', 'no account except ext was ever negative', faults.negative),
+    checkOf('negative', 'no account except ext and cold was ever negative', faults.negative),
     checkOf('fees', `fees from sales: ${formatAmount(fees)} (payments less provider earnings)`, faults.sale),
   ]
 }
@@ -155,12 +155,14 @@ export type ChainFacts = {
   readonly advanced: bigint
   /** Payouts sent but not confirmed yet. */
   readonly sent: bigint
+  /** What lies at the cold address, or is on its way there. */
+  readonly cold: bigint
   /** Job money that an external call released from the contract, while that call is not final. */
   readonly awaited: bigint
 }
 
 /** The negative of `ext` must equal the on-chain money, adjusted for money in transit. */
-export function chainCheck({ ext, onChain, unposted, uncovered, advanced, sent, awaited }: ChainFacts): Check {
+export function chainCheck({ ext, onChain, unposted, uncovered, advanced, sent, cold, awaited }: ChainFacts): Check {
   const most = -ext + unposted - uncovered - advanced
   const faults: string[] = []
   if (uncovered > 0n) {
@@ -174,5 +176,7 @@ export function chainCheck({ ext, onChain, unposted, uncovered, advanced, sent, 
   const young =
     awaited > 0n ? `, except at most ${formatAmount(awaited)} released by external calls that are not final yet` : ''
   const ahead = advanced > 0n ? `, ${formatAmount(advanced)} of payouts set off against the next ones` : ''
-  return checkOf('chain', `the chain holds ${formatAmount(onChain)}, as the ledger expects${ahead}${young}`, faults)
+  const away = cold > 0n ? `, and ${formatAmount(cold)} went to the cold address` : ''
+  const detail = `the chain holds ${formatAmount(onChain)}, as the ledger expects${ahead}${young}${away}`
+  return checkOf('chain', detail, faults)
 }

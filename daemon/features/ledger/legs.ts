@@ -3,12 +3,16 @@ import { netOfSplit, type Usdc, usdc } from '../../../src/core/money.ts'
 import { PRICE_STEP } from '../../../src/core/price.ts'
 import type { Leg } from '../../../src/model/ledger.ts'
 
-/** Accounts of the books (decisions §5). Only `ext`, the chain, may be negative. */
+/**
+ * Accounts of the books (decisions §5). Only `ext`, the chain, and `cold` may be negative: what lies at the cold address
+ * is the negative of `cold`.
+ */
 export const account = {
   ext: 'ext',
   fees: 'fees',
   ops: 'ops',
   oper: 'oper',
+  cold: 'cold',
   balance: (participantId: string) => `bal:${participantId}`,
   hold: (paymentId: string) => `hold:${paymentId}`,
   escrow: (jobId: string) => `esc:${jobId}`,

@@ -32,7 +32,7 @@ export const LEDGER_COUNTER = 'ledger'
 
 /**
  * Writes one transaction with running balances and balance histories.
- * @throws Error if an account other than `ext` would turn negative.
+ * @throws Error if an account that may not be negative would turn so.
  * @returns the transaction's id, or null if nothing moved
  */
 export async function post(t: Tx, draw: Draw, entry: EntryDraft): Promise<string | null> {

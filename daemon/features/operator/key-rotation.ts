@@ -1,13 +1,13 @@
 import type { Input } from '../../../src/api/endpoint/define.ts'
 import type { chainApi } from '../../../src/api/sections/chain.ts'
-import { invalidField } from '../../../src/core/error.ts'
+import { AppError, invalidField } from '../../../src/core/error.ts'
 import type { Wallet } from '../../../src/core/hex.ts'
 import { usdc } from '../../../src/core/money.ts'
 import { MINUTE_MS, SECOND_MS } from '../../../src/core/time.ts'
 import type { Call } from '../../endpoint/handler.ts'
 import { audit } from '../../events/event-log.ts'
 import { type Context, defineResource } from '../../kernel/context.ts'
-import type { OperatorKey, OperatorKeys } from '../../ports/chain/chain.ts'
+import type { ChainTransaction, OperatorKey, OperatorKeys } from '../../ports/chain/chain.ts'
 import { commit } from '../../store/draw.ts'
 import { everyRow } from '../../store/each-page.ts'
 import { deals } from '../escrow/rows.ts'
@@ -37,6 +37,9 @@ export function openKeyRotation(ctx: Context): void {
   let running: Promise<boolean> | undefined
   let isUnderWay = true
   const advance = async () => {
+    isUnderWay = true
+    // A run that has begun may not know of a new rotation.
+    await running?.catch(() => undefined)
     running ??= advanceKeys(ctx, keys, sweptAt).finally(() => {
       running = undefined
     })
@@ -63,12 +66,13 @@ function warn({ log }: Context, error: unknown): void {
 /** @returns whether a rotation is under way */
 async function advanceKeys(ctx: Context, keys: OperatorKeys, sweptAt: Map<Wallet, number>): Promise<boolean> {
   const all = await keys.list()
-  const leaked = all.filter(({ state, leaked: is }) => is && state !== 'retired')
+  const leaked = all.filter(({ role, state, leaked: is }) => is && role === 'pay_to' && state !== 'retired')
   // Money at a leaked address goes first, before anything that takes longer.
   for (const { address } of leaked) await keys.sweep(address, 0n)
   for (const { role, state } of all) if (state === 'next') await keys.replace(role)
   const retiring = (await keys.list()).filter(({ state }) => state === 'retiring')
-  for (const key of retiring) await advancePayTo(ctx, keys, { key, sweptAt })
+  const steps = { pay_to: advancePayTo, gas: advanceGas }
+  for (const key of retiring) await steps[key.role](ctx, keys, { key, sweptAt })
   return retiring.length > 0
 }
 
@@ -79,11 +83,23 @@ async function advancePayTo(ctx: Context, keys: OperatorKeys, { key, sweptAt }: 
   const now = ctx.clock.wall()
   // Read first: what arrives later is then swept by a later step.
   const { owes, isAwaited } = await duesOf(ctx, address)
-  const isOver = now >= (until ?? 0) && !isAwaited && (await isAllFinal(ctx, address))
+  const isPaid = ({ transfers }: ChainTransaction) => transfers.some(({ to }) => to === address)
+  const isOver = now >= (until ?? 0) && !isAwaited && (await isAllFinal(ctx, address, isPaid))
   if (!isOver && !leaked && now - (sweptAt.get(address) ?? 0) < SWEEP_MS) return
   const left = await keys.sweep(address, leaked ? 0n : owes)
   sweptAt.set(address, now)
   if (isOver && owes === 0n && left === 0n) await keys.retire(address)
+}
+
+/** Takes its roles and its ETH from a replaced gas key, until no reorganisation can need it any more. */
+async function advanceGas(ctx: Context, keys: OperatorKeys, { key, sweptAt }: Retiring): Promise<void> {
+  const { address, leaked } = key
+  const now = ctx.clock.wall()
+  const isOver = await isAllFinal(ctx, address, ({ id }) => id.startsWith(address))
+  if (!isOver && !leaked && now - (sweptAt.get(address) ?? 0) < SWEEP_MS) return
+  const left = await keys.sweep(address, 0n)
+  sweptAt.set(address, now)
+  if (isOver && left === 0n) await keys.retire(address)
 }
 
 type Dues = {
@@ -93,6 +109,8 @@ type Dues = {
   /** Whether payments or money of jobs may still arrive. */
   readonly isAwaited: boolean
 }
+
+const noDues: Dues = { owes: 0n, escrow: 0n, isAwaited: false }
 
 async function duesOf({ store }: Context, address: Wallet): Promise<Dues> {
   return store.read(async (t) => {
@@ -117,13 +135,17 @@ function sum(amounts: readonly bigint[]): bigint {
   return amounts.reduce((all, one) => all + one, 0n)
 }
 
-/** Whether no reorganisation can undo a payment to an address, which would be sent there again. */
-async function isAllFinal({ chain }: Context, address: Wallet): Promise<boolean> {
+/** Whether no reorganisation can undo some transactions, which would be sent again. */
+async function isAllFinal(
+  { chain }: Context,
+  address: Wallet,
+  isOne: (row: ChainTransaction) => boolean,
+): Promise<boolean> {
   const { asOf } = await chain.authorizationState(address, NEVER_USED, 'final')
   for (let offset = 0; ; offset += SLICE_ROWS) {
     const { rows, total } = await chain.transactions.page({ isOpen: true, limit: SLICE_ROWS, offset })
     const young = rows.filter(({ included }) => !included || included.block > asOf.block)
-    if (young.some(({ transfers }) => transfers.some(({ to }) => to === address))) return false
+    if (young.some(isOne)) return false
     if (offset + SLICE_ROWS >= total) return true
   }
 }
@@ -137,7 +159,7 @@ export async function rotateKey(body: RotateInput, call: Call) {
   const { keys } = ctx.chain
   if (!keys) return { keys: [], paused: ctx.switches.now().paused, todo: [] }
   const { target, isNew } = await targetOf(ctx, keys, body)
-  if (isNew) await keys.prepare({ role, source: body.key_file })
+  if (isNew) await keys.prepare({ role, source: body.key_file, address: body.address })
   if (leaked) {
     await keys.markLeaked(target)
     await setPaused(call, switches.platform, { isPaused: true, reason: reason ?? `the key ${target} leaked` })
@@ -162,10 +184,12 @@ async function targetOf(
   { role, replaces }: RotateInput,
 ): Promise<RotationTarget> {
   const known = (await keys.list()).filter((key) => key.role === role)
-  const current = chain.payTo
+  const current = role === 'gas' ? chain.status?.().gas?.address : chain.payTo
   const isBegun = known.some(({ state }) => state === 'next')
   const begun = isBegun ? undefined : known.find(({ state }) => state === 'retiring')?.address
   const target = replaces ?? begun ?? current
+  if (target === undefined || current === undefined)
+    throw new AppError('unavailable', 'The chain does not respond: try again.')
   if (target !== current && !known.some(({ address }) => address === target)) {
     throw invalidField('replaces', `is not a ${role} key of this marketplace; the current one is ${current}`)
   }
@@ -192,7 +216,7 @@ async function rotationView(ctx: Context, keys: OperatorKeys, { role, isFile }: 
 
 async function keyView(ctx: Context, key: OperatorKey) {
   const { address, role, state, since, leaked, swept, until } = key
-  const { owes, escrow, isAwaited } = await duesOf(ctx, address)
+  const { owes, escrow, isAwaited } = role === 'gas' ? noDues : await duesOf(ctx, address)
   const isOpen = until !== null && ctx.clock.wall() < until
   const next = nextOf(key, { isOpen, isAwaited, owes })
   return {
@@ -206,9 +230,10 @@ async function keyView(ctx: Context, key: OperatorKey) {
 
 type Facts = Pick<Dues, 'owes' | 'isAwaited'> & { readonly isOpen: boolean }
 
-function nextOf({ state }: OperatorKey, { isOpen, isAwaited, owes }: Facts): string | null {
+function nextOf({ role, state }: OperatorKey, { isOpen, isAwaited, owes }: Facts): string | null {
   if (state === 'next') return 'takes the place of the current key'
   if (state !== 'retiring') return null
+  if (role === 'gas') return 'its transactions become final, and its ETH is moved; then it is retired'
   if (isOpen) return 'its quotes end; then the rest is moved'
   if (owes > 0n) return 'pays what it has signed'
   return isAwaited ? 'receives the money of its open payments and jobs' : 'the rest is moved; then it is retired'

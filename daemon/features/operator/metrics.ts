@@ -8,6 +8,8 @@ import type { ChainEvent, ChainPort } from '../../ports/chain/chain.ts'
 import { type Store, writtenRow } from '../../store/port.ts'
 import type { FacilitatorCounts } from '../facilitator/routes.ts'
 import { jobs } from '../jobs/rows.ts'
+import { account } from '../ledger/legs.ts'
+import { accounts } from '../ledger/rows.ts'
 import { payments } from '../payments/rows.ts'
 import { unservedPeriods } from '../subscriptions/rows.ts'
 import { deliveries } from '../webhooks/rows.ts'
@@ -153,6 +155,7 @@ export function openMetrics(
   countFacilitated(facilitated, registry)
   storeGauges(store, registry)
   attentionGauge(store, registry)
+  moneyGauge(store, registry)
   const unsubscribe = store.subscribe(followRows(registry))
   const unobserve = countChain(chain, registry)
   const close = () => {
@@ -220,6 +223,24 @@ function attentionGauge(store: Store, registry: Registry): void {
   })
 }
 
+function moneyGauge(store: Store, registry: Registry): void {
+  new Gauge({
+    name: 'souk_money_usdc',
+    help: 'Money of the marketplace in its books, by place: chain (pay-to wallet and escrow), or cold address.',
+    labelNames: ['place'],
+    registers: [registry],
+    async collect() {
+      for (const [place, id] of [
+        ['chain', account.ext],
+        ['cold', account.cold],
+      ] as const) {
+        const { balance = 0n } = (await store.table(accounts).get(id)) ?? {}
+        this.set({ place }, Number(-balance) / MICRO)
+      }
+    },
+  })
+}
+
 function storeGauges(store: Store, registry: Registry): void {
   const { disk } = store.stats()
   const ofDisk = [
@@ -246,6 +267,7 @@ function storeGauges(store: Store, registry: Registry): void {
   }
 }
 
+const MICRO = 1_000_000
 const KILOBYTE = 1_024
 
 /** @returns undefined if the system does not tell */

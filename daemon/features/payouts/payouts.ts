@@ -218,7 +218,7 @@ async function setOff(ctx: Context, { id, wallet, attempts }: PayoutRow): Promis
 
 /** Whether the money of a failed payout returns to its payee's account. Refunds and revenue shares do not return. */
 function isOwnedBack({ kind }: PayoutRow): boolean {
-  return kind === 'settlement' || kind === 'withdrawal' || kind === 'referral'
+  return kind === 'settlement' || kind === 'withdrawal' || kind === 'referral' || kind === 'cold'
 }
 
 /** Checks a wallet. If a required sanctions list is missing, the result is `unknown` and nothing is paid. */

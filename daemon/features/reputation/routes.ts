@@ -42,12 +42,12 @@ async function readOnchain(ctx: Context, subject: ParticipantRow): Promise<Oncha
 
 async function summaries({ chain }: Context, agentId: bigint): Promise<Onchain['summaries']> {
   const { reputationRegistry: feedback } = chain
-  const { client } = feedback
+  const clients = feedback.clients()
   const found = []
   for (const tag1 of feedbackTags) {
-    const types = await feedback.secondTags({ agentId, client, tag1 })
-    for (const tag2 of ['', ...types]) {
-      const summary = await feedback.getSummary({ agentId, clients: [client], tag1, tag2 })
+    const types = await Promise.all(clients.map((client) => feedback.secondTags({ agentId, client, tag1 })))
+    for (const tag2 of ['', ...[...new Set(types.flat())].sort()]) {
+      const summary = await feedback.getSummary({ agentId, clients, tag1, tag2 })
       const { count, value, valueDecimals } = summary
       found.push({ tag1, tag2, count: Number(count), value: Number(value), value_decimals: valueDecimals })
     }

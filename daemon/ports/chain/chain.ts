@@ -223,8 +223,15 @@ export type OperatorKey = {
   /** Wall time until which payments to a replaced address are taken. */
   readonly until: number | null
   readonly leaked: boolean
-  /** Amount moved to the address that replaced this one. */
+  /** Amount of USDC moved to the address that replaced this one. */
   readonly swept: Usdc
+}
+
+/** The next key of a role: in a file (a devnet makes its own), or the key of the signer that has this address. */
+export type KeyOrder = {
+  readonly role: KeyRole
+  readonly source?: string | undefined
+  readonly address?: Wallet | undefined
 }
 
 export type OperatorKeys = {
@@ -232,16 +239,16 @@ export type OperatorKeys = {
   /**
    * Prepares the next key of a role, stored with its source, and marks the replaced one as leaked if it is. Returns the
    * prepared key if there is one already.
-   * @param source - the new key (a devnet makes its own)
-   * @throws AppError about the source
+   * @throws AppError about the new key
    */
-  prepare(order: { readonly role: KeyRole; readonly source?: string | undefined }): Promise<OperatorKey>
+  prepare(order: KeyOrder): Promise<OperatorKey>
   markLeaked(address: Wallet): Promise<void>
   /** Puts a prepared key in the place of the current one. Can be repeated after a crash. */
   replace(role: KeyRole): Promise<void>
   /**
-   * Moves what a pay-to address holds above `keep` to the prepared or current one, at most once per amount.
-   * @returns what is left; undefined if the outcome is not known yet
+   * Moves what a pay-to address holds above `keep` to the prepared or current one, at most once per amount. A replaced
+   * gas key loses its roles and its ETH.
+   * @returns what is left (USDC, or wei that are worth a move); undefined if the outcome is not known yet
    */
   sweep(address: Wallet, keep: bigint): Promise<bigint | undefined>
   retire(address: Wallet): Promise<void>

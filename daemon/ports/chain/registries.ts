@@ -67,6 +67,8 @@ export type ReputationRegistry = {
   readonly name: string
   /** The marketplace's wallet, which sends feedback. */
   readonly client: Wallet
+  /** This wallet, and those that sent feedback before it. */
+  clients(): readonly Wallet[]
   /** When the promise resolves, the order is durable. */
   giveFeedback(order: FeedbackOrder): Promise<WriteResult>
   /** @throws RangeError if the query has no clients: the contract refuses that, too */

@@ -132,6 +132,9 @@ export const chainApi = {
         .max(MAX_PATH_CHARS)
         .optional()
         .meta({ description: 'absolute path of the new key on the machine of the daemon; a devnet makes its own' }),
+      address: Address.optional().meta({
+        description: 'address of the new key, which the signer has instead of a file',
+      }),
       leaked: z.boolean().optional().meta({ description: 'others have the key: pause, and move its money first' }),
       reason: z.string().min(1).max(MAX_REASON_CHARS).optional(),
     }),

@@ -159,6 +159,7 @@ const kinds: Readonly<Record<KeptFacts['kind'], string>> = {
   splitter: 'fees',
   referral: 'referrals',
   withdrawal: 'withdrawal',
+  cold: 'cold',
 }
 
 /** Payouts that are kept back: amount, owner, since when, and why. */

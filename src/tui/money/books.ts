@@ -23,7 +23,7 @@ const rows: readonly { readonly name: string; readonly kinds: readonly Kind[]; r
   { name: 'balances', kinds: ['bal', 'hold'], of: 'account' },
   { name: 'owed to providers', kinds: ['prov'], of: 'provider' },
   { name: 'payouts under way', kinds: ['out', 'rfd'], of: 'payout' },
-  { name: 'fees', kinds: ['fees', 'ops', 'oper'], of: '' },
+  { name: 'fees', kinds: ['fees', 'ops', 'oper', 'cold'], of: '' },
   { name: 'referral money', kinds: ['ref', 'refp'], of: 'referrer' },
   { name: 'kept back', kinds: ['blk'], of: 'wallet' },
 ]

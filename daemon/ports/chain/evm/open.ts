@@ -73,6 +73,8 @@ export type EvmOptions = {
   readonly former?: readonly PayToKey[]
   /** Without `payTo`, payouts wait for the operator. */
   readonly keys: { readonly gas: Signer; readonly payTo?: Signer }
+  /** Gas keys that were replaced. Those with a signer still have open transactions. */
+  readonly formerGas?: readonly FormerGasKey[]
   readonly settings?: Partial<EvmSettings>
   readonly wall: () => number
   readonly adopts?: QueueOptions['adopts']
@@ -82,12 +84,19 @@ export type EvmOptions = {
   readonly step?: (step: QueueStep) => Promise<void> | void
 }
 
+/** A replaced gas key, with its contract for anchors. */
+export type FormerGasKey = { readonly address: Wallet; readonly anchors?: Wallet; readonly key?: Signer }
+
+/** The gas key in use, and the addresses of it and those before it, newest first. A rotation replaces them. */
+export type GasRing = { key: Signer; senders: readonly Wallet[]; anchors: readonly Wallet[] }
+
 export type EvmChain = ChainPort &
   Required<Pick<ChainPort, 'status' | 'onReversed' | 'isContractSignature'>> & {
     /** The chain's queue, through which escrow and splitter send their transactions, too. */
     readonly queue: TxQueue
     readonly rpc: Rpc
     readonly ring: PayToRing
+    readonly gas: GasRing
     close(): Promise<void>
   }
 
@@ -146,15 +155,14 @@ async function openOver(rpc: Rpc, options: EvmOptions, domain: TokenDomain): Pro
   if (fault !== undefined) throw new QueueRefused(`${fault}.`)
   const queue = openTxQueue(queueOptions(rpc, options, digestOf))
   const sender = keys.gas.address
-  const heart = openHeart({ reads, queue, rpc, keys, blockTimeS: settings.blockTimeS, wall })
+  const ring = ringOf(options)
+  const gas = gasRingOf(options)
+  const heart = openHeart({ reads, queue, rpc, keys: keysInUse(gas, ring), blockTimeS: settings.blockTimeS, wall })
   await queue.start()
   await heart.beat()
-  const { identity, reputation, anchors } = deployment
-  const addresses = { identity, reputation, anchors }
-  const registries = openRegistries({ reads, queue, chainId, sender, addresses, mints: isTestMoney({ mode }) })
+  const registries = openRegistries({ reads, queue, chainId, gas, addresses: deployment, mints: isTestMoney({ mode }) })
   const { instantLimit } = settings
   const walletFactories = new Set(settings.walletFactories)
-  const ring = ringOf(options)
   const parts = { reads, queue, token, asset, ring, sender, digestOf, instantLimit, walletFactories }
   return {
     mode,
@@ -178,9 +186,10 @@ async function openOver(rpc: Rpc, options: EvmOptions, domain: TokenDomain): Pro
     ...(mode === 'devnet' ? { faucet: openFaucet({ store, queue, asset }) } : {}),
     status: heart.status,
     onReversed: (listener) => queue.onReversed(listener),
-    transactions: openTransactions({ store, signer: sender }),
+    transactions: openTransactions({ store, gas }),
     queue,
     rpc,
+    gas,
     close: async () => {
       heart.stop()
       await queue.close()
@@ -192,6 +201,25 @@ async function openOver(rpc: Rpc, options: EvmOptions, domain: TokenDomain): Pro
 function ringOf({ payTo, keys, deployment, former = [] }: EvmOptions): PayToRing {
   const quoted = { address: payTo, until: Number.POSITIVE_INFINITY, key: keys.payTo, escrow: deployment.escrow }
   return { all: [quoted, ...former] }
+}
+
+function keysInUse(gas: GasRing, ring: PayToRing) {
+  return {
+    get gas() {
+      return gas.key
+    },
+    get payTo() {
+      return ring.all[0]?.key
+    },
+  }
+}
+
+function gasRingOf({ keys, deployment, formerGas = [] }: EvmOptions): GasRing {
+  return {
+    key: keys.gas,
+    senders: [keys.gas.address, ...formerGas.map(({ address }) => address)],
+    anchors: [deployment.anchors, ...formerGas.flatMap(({ anchors }) => anchors ?? [])],
+  }
 }
 
 type EscrowMeans = Omit<EscrowParts, 'address' | 'payToKey'>
@@ -226,13 +254,14 @@ const baseTimings: QueueTimings = {
 type Digests = (authorization: Authorization) => Uint8Array
 
 function queueOptions(rpc: Rpc, options: EvmOptions, digestOf: Digests): QueueOptions {
-  const { store, mode, network, deployment, keys, wall, observe, step, adopts } = options
+  const { store, mode, network, deployment, keys, wall, observe, step, adopts, formerGas = [] } = options
   const { maxFee = defaults.maxFee, maxInFlight, maxBatch } = options.settings ?? {}
   const isDevnet = mode === 'devnet'
   return {
     store,
     rpc,
     signer: keys.gas,
+    former: formerGas.flatMap(({ key }) => key ?? []),
     chainId: networks[network].chainId,
     token: deployment.asset,
     digestOf,

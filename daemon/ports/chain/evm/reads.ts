@@ -75,7 +75,10 @@ export type Question<In extends readonly AbiType[], Out extends readonly AbiType
   readonly block?: number
 }
 
-export type LogFilter = { readonly address: Wallet; readonly topics: readonly (Hex | readonly Hex[] | null)[] }
+export type LogFilter = {
+  readonly address: Wallet | readonly Wallet[]
+  readonly topics: readonly (Hex | readonly Hex[] | null)[]
+}
 export type FoundLog = {
   readonly address: Wallet
   readonly transaction: Hex

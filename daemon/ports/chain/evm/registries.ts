@@ -43,9 +43,9 @@ export type RegistryParts = {
   readonly reads: Reads
   readonly queue: Pick<TxQueue, 'call'>
   readonly chainId: number
-  /** Wallet that registers identities, gives feedback and anchors verdicts. */
-  readonly sender: Wallet
-  readonly addresses: { readonly identity: Wallet; readonly reputation: Wallet; readonly anchors: Wallet }
+  /** Wallets that register identities, give feedback and anchor verdicts, and their contracts for anchors. */
+  readonly gas: { readonly senders: readonly Wallet[]; readonly anchors: readonly Wallet[] }
+  readonly addresses: { readonly identity: Wallet; readonly reputation: Wallet }
   /** Whether identities can be registered for free, which requires test money. */
   readonly mints: boolean
 }
@@ -57,6 +57,11 @@ export function openRegistries(parts: RegistryParts) {
     reputationRegistry: reputationRegistry(parts),
     verdictAnchors: verdictAnchors(parts),
   }
+}
+
+function newest([first]: readonly Wallet[]): Wallet {
+  if (first === undefined) throw new Error('this chain has no gas key')
+  return first
 }
 
 async function ownerIn({ reads, addresses }: RegistryParts, agentId: bigint): Promise<Wallet | undefined> {
@@ -89,12 +94,15 @@ function identityRegistry(parts: RegistryParts): IdentityRegistry {
 }
 
 function reputationRegistry(parts: RegistryParts): ReputationRegistry {
-  const { reads, chainId, sender, addresses } = parts
+  const { reads, chainId, gas, addresses } = parts
   const to = addresses.reputation
   return {
     address: to,
     name: registryName(chainId, to),
-    client: sender,
+    get client() {
+      return newest(gas.senders)
+    },
+    clients: () => gas.senders,
     giveFeedback: (order) => give(parts, order),
     getSummary: async ({ agentId, clients, tag1, tag2 }: SummaryQuery) => {
       if (clients.length === 0) throw new RangeError('clientAddresses required')
@@ -111,9 +119,11 @@ function reputationRegistry(parts: RegistryParts): ReputationRegistry {
 }
 
 async function give(parts: RegistryParts, order: FeedbackOrder): Promise<WriteResult> {
-  const { reads, queue, addresses, sender } = parts
+  const { reads, queue, addresses, gas } = parts
+  const sender = newest(gas.senders)
   const { agentId, value, valueDecimals, tag1, tag2, endpoint, uri, hash } = order
-  if (order.client !== sender) throw new RangeError(`feedback must come from ${sender}, not from ${order.client}`)
+  if (!gas.senders.includes(order.client))
+    throw new RangeError(`feedback must come from ${sender}, not from ${order.client}`)
   if (isOutOfRange(value, valueDecimals)) return { ok: false, failure: 'value_out_of_range' }
   const values = [agentId, value, BigInt(valueDecimals), tag1, tag2, endpoint, uri, hash] as const
   const data = encodeCall(giveFeedback, values)
@@ -142,20 +152,22 @@ function written({ transaction, already }: Extract<OrderOutcome, { ok: true }>, 
 }
 
 function verdictAnchors(parts: RegistryParts): VerdictAnchors {
-  const { reads, addresses } = parts
+  const { reads, gas } = parts
   return {
-    address: addresses.anchors,
+    get address() {
+      return newest(gas.anchors)
+    },
     anchor: (order) => enter(parts, order),
     latest: async (subject, limit) => {
-      const logs = await reads.newestLogs({ address: addresses.anchors, topics: [ANCHORED, subject] }, limit)
+      const logs = await reads.newestLogs({ address: gas.anchors, topics: [ANCHORED, subject] }, limit)
       return Promise.all(logs.map((log) => anchorIn(reads, log)))
     },
   }
 }
 
-async function enter({ reads, queue, addresses }: RegistryParts, order: AnchorOrder): Promise<WriteResult> {
+async function enter({ reads, queue, gas }: RegistryParts, order: AnchorOrder): Promise<WriteResult> {
   const { subject, root, uri } = order
-  const to = addresses.anchors
+  const to = newest(gas.anchors)
   const id: Hex = `0x${bytesToHex(keccak_256(utf8ToBytes(order.id)))}`
   const outcome = await queue.call({ id: `anchor:${order.id}`, to, data: encodeCall(anchor, [id, subject, root, uri]) })
   if (outcome.ok) {

@@ -31,7 +31,8 @@ export type StatusParts = {
   readonly reads: Pick<Reads, 'ask'>
   readonly queue: Pick<TxQueue, 'status'>
   readonly rpc: { health(): RpcHealth }
-  readonly keys: { readonly gas: Signer; readonly payTo?: Signer }
+  /** The keys in use; a rotation changes them. */
+  readonly keys: { readonly gas: Signer; readonly payTo?: Signer | undefined }
   readonly blockTimeS: number | undefined
   readonly wall: () => number
 }

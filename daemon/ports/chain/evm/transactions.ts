@@ -12,16 +12,16 @@ const SWEEP_ROWS = 200
 const HASH = /^0x[0-9a-f]{64}$/i
 const NONCE = /^\d{1,15}$/
 
-type Parts = { readonly store: Store; readonly signer: Wallet }
+type Parts = { readonly store: Store; readonly gas: { readonly senders: readonly Wallet[] } }
 
-/** Reads the transactions of the gas key from the queue's rows. */
-export function openTransactions({ store, signer }: Parts): ChainTransactions {
+/** Reads the transactions of the gas key, and of those before it, from the queue's rows. */
+export function openTransactions({ store, gas }: Parts): ChainTransactions {
   const table = () => store.table(chainTxs)
 
   async function byHash(hash: string): Promise<ChainTxRow | undefined> {
     const [mined] = (await table().page('mined', [hash], { limit: 1 })).rows
     if (mined) return mined
-    const { rows } = await table().page('open', [signer], { limit: MAX_SCANNED })
+    const { rows } = await table().page('open', [], { limit: MAX_SCANNED })
     return rows.find(({ sends }) => sends.some((send) => send.hash === hash))
   }
 
@@ -39,12 +39,21 @@ export function openTransactions({ store, signer }: Parts): ChainTransactions {
 
   return {
     page: async ({ isOpen, limit, offset }) => {
-      const slice = { index: isOpen ? 'open' : 'newest', prefix: [signer], limit, offset }
-      const { rows, total } = await store.read((t) => offsetPage(t.table(chainTxs), slice))
-      return { rows: rows.map(shown), total }
+      const index = isOpen ? 'open' : 'newest'
+      return store.read(async (t) => {
+        const found: ChainTxRow[] = []
+        let total = 0
+        for (const signer of isOpen ? gas.senders.toReversed() : gas.senders) {
+          const room = limit - found.length
+          const slice = { index, prefix: [signer], limit: room, offset: Math.max(0, offset - total) }
+          if (room > 0) found.push(...(await offsetPage(t.table(chainTxs), slice)).rows)
+          total += await t.table(chainTxs).count(index, [signer])
+        }
+        return { rows: found.map(shown), total }
+      })
     },
     find: async (id) => {
-      const key = NONCE.test(id) ? `${signer}:${Number(id)}` : id.toLowerCase()
+      const key = NONCE.test(id) ? `${gas.senders[0]}:${Number(id)}` : id.toLowerCase()
       const row = HASH.test(id) ? await byHash(key) : await table().get(key)
       return row && shown(row)
     },

@@ -85,6 +85,7 @@ function reputationRegistry({ store, wall, chainId, client }: Parts, row: Sandbo
     address: row.reputation,
     name: registryName(chainId, row.reputation),
     client,
+    clients: () => [client],
     giveFeedback: async (order) => {
       const at = wall()
       return await store.tx((t) => giveFeedback(t, { order, at, contract: row.reputation }))

@@ -20,7 +20,7 @@ contract IdentityRegistry is ERC721URIStorage, EIP712 {
     bytes32 private constant WALLET_KEY_HASH = keccak256(bytes(WALLET_KEY));
 
     /// Who may register for others: test chains give identities away.
-    address public immutable registrar;
+    address public registrar;
     uint256 private _nextId;
     mapping(uint256 agentId => mapping(string key => bytes)) private _metadata;
 
@@ -58,6 +58,12 @@ contract IdentityRegistry is ERC721URIStorage, EIP712 {
     function registerFor(address wallet) external returns (uint256 agentId) {
         require(msg.sender == registrar, "Not authorized");
         return _register(wallet, "");
+    }
+
+    /// Not in the standard.
+    function setRegistrar(address registrar_) external {
+        require(msg.sender == registrar, "Not authorized");
+        registrar = registrar_;
     }
 
     function setAgentURI(uint256 agentId, string calldata newURI) external {

@@ -90,6 +90,11 @@ contract TestToken is IERC20 {
 
     // --- the owner's acts ---
 
+    function transferOwnership(address owner_) external onlyOwner {
+        require(owner_ != address(0), "Ownable: new owner is the zero address");
+        owner = owner_;
+    }
+
     function mint(address to, uint256 amount) external onlyOwner whenNotPaused allowed(to) {
         require(to != address(0), "FiatToken: mint to the zero address");
         require(amount > 0, "FiatToken: mint amount not greater than 0");

@@ -1,14 +1,19 @@
 import type { Hex, Wallet } from '../../../../../src/core/hex.ts'
 import type { Draft, Tx } from '../../../../store/port.ts'
 import { transferCall, transfersCall } from './calldata.ts'
-import { type Core, noteError, type OpenTx, pass, type QueueWork, type TransferWork } from './core.ts'
+import { type Core, type GasSender, noteError, type OpenTx, pass, type QueueWork, type TransferWork } from './core.ts'
 import type { Fees } from './fees.ts'
 import { type ChainItem, type ChainTxRow, chainSigners, chainTransfers, chainTxs } from './rows.ts'
 import { type SignedTx, signTransaction } from './signer.ts'
 import { ALONE_GAS, batchedCalls, batchGas, ITEM_GAS } from './simulate.ts'
 
-export type Payload = { readonly to: Wallet; readonly data: Hex; readonly gas: number }
-export type Parcel = { readonly works: readonly QueueWork[]; readonly payload: Payload; readonly fees: Fees }
+export type Payload = { readonly to: Wallet; readonly data: Hex; readonly gas: number; readonly value?: bigint }
+export type Parcel = {
+  readonly works: readonly QueueWork[]
+  readonly payload: Payload
+  readonly fees: Fees
+  readonly sender: GasSender
+}
 
 /** Call data and gas for transfers in one transaction. */
 export function transferPayload(core: Core, works: readonly TransferWork[]): Payload {
@@ -24,9 +29,10 @@ export function transferPayload(core: Core, works: readonly TransferWork[]): Pay
 }
 
 /** Takes the next nonce, signs a transaction, and stores it in one durable write, before it is sent. */
-export async function assign(core: Core, { works, payload, fees }: Parcel): Promise<OpenTx> {
-  const { store, signer, wall } = core.options
-  const { nonce, raw, hash } = await signedNext(core, { payload, fees })
+export async function assign(core: Core, { works, payload, fees, sender }: Parcel): Promise<OpenTx> {
+  const { store, wall } = core.options
+  const { signer } = sender
+  const { nonce, raw, hash } = await signedNext(core, { payload, fees, sender })
   const transfers = works.filter((work) => work.kind === 'transfer')
   const call = works.find((work) => work.kind === 'call')
   const draft: Draft<ChainTxRow> = {
@@ -55,7 +61,7 @@ export async function assign(core: Core, { works, payload, fees }: Parcel): Prom
     }
     return await t.table(chainTxs).insert(draft)
   })
-  core.nextNonce = nonce + 1
+  sender.nextNonce = nonce + 1
   const tx = openTx(core, row)
   works.forEach((work, place) => {
     work.tx = tx
@@ -67,12 +73,15 @@ export async function assign(core: Core, { works, payload, fees }: Parcel): Prom
 }
 
 /** Signs with the next nonce; again if the nonce was given up while the signer worked. */
-async function signedNext(core: Core, { payload, fees }: Omit<Parcel, 'works'>): Promise<SignedTx & { nonce: number }> {
-  const { signer, chainId } = core.options
+async function signedNext(
+  core: Core,
+  { payload, fees, sender }: Omit<Parcel, 'works'>,
+): Promise<SignedTx & { nonce: number }> {
+  const { chainId } = core.options
   for (;;) {
-    const nonce = core.nextNonce
-    const signed = await signTransaction(signer, { chainId, nonce, ...payload, ...fees })
-    if (nonce === core.nextNonce) return { nonce, ...signed }
+    const nonce = sender.nextNonce
+    const signed = await signTransaction(sender.signer, { chainId, nonce, ...payload, ...fees })
+    if (nonce === sender.nextNonce) return { nonce, ...signed }
   }
 }
 
@@ -97,7 +106,7 @@ export function openTx(core: Core, row: ChainTxRow): OpenTx {
     isFollowed: false,
     confirmed: Promise.withResolvers(),
   }
-  core.open.set(row.nonce, tx)
+  core.open.set(row.id, tx)
   if (row.state === 'signed') core.flying.add(tx)
   return tx
 }

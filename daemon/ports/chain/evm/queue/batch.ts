@@ -1,8 +1,21 @@
 import type { Hex } from '../../../../../src/core/hex.ts'
+import { compact } from '../../../../../src/core/record.ts'
 import { SignerUnavailableError } from '../../key.ts'
 import { bigIn, numberIn, RpcUnavailableError } from '../rpc/values.ts'
 import { assign, type Parcel, transferPayload, transmit } from './assign.ts'
-import { type CallWork, type Core, inFlight, isClosed, noteError, pass, seeHead, type TransferWork } from './core.ts'
+import {
+  type CallWork,
+  type Core,
+  type GasSender,
+  inFlight,
+  isClosed,
+  noteError,
+  pass,
+  seeHead,
+  sendable,
+  senderOf,
+  type TransferWork,
+} from './core.ts'
 import { type Fees, firstFees } from './fees.ts'
 import { called, failureOf, refused, sentFacts, settled } from './outcome.ts'
 import { MAX_TX_GAS, simulate } from './simulate.ts'
@@ -16,7 +29,8 @@ const DEFAULT_TIP = 1_000_000n
 
 /** Refreshes gas balance and tip if outdated. @throws RpcUnavailableError */
 async function lookIntoPurse(core: Core): Promise<void> {
-  const { rpc, signer, wall, maxFee } = core.options
+  const { rpc, wall, maxFee } = core.options
+  const { signer } = core.sender
   const age = wall() - core.purseAt
   if (age < (core.held === undefined ? REFRESH_MS : HELD_REFRESH_MS)) return
   const { head, answers } = await rpc.read([
@@ -32,10 +46,11 @@ async function lookIntoPurse(core: Core): Promise<void> {
 }
 
 /** Fees for an amount of gas; sets `core.held` if the fee limit or the gas balance does not allow them. */
-function feesFor(core: Core, gas: number): Fees | undefined {
+function feesFor(core: Core, gas: number, sender: GasSender): Fees | undefined {
   const fees = firstFees({ baseFee: core.head?.baseFee ?? 0n, tip: core.tip }, core.options.maxFee)
   core.held = fees ? undefined : 'fee'
-  if (!fees) return undefined
+  // The balance of a replaced key is not watched.
+  if (!fees || sender !== core.sender) return fees
   const promised = inFlight(core).reduce(
     (sum, { row }) => sum + BigInt(row.gas) * (row.sends.at(-1)?.max_fee ?? 0n),
     0n,
@@ -75,10 +90,13 @@ export async function runPump(core: Core): Promise<void> {
     if (isClosed(core)) return
     try {
       await lookIntoPurse(core)
+      core.isAssembling = true
       await assemble(core)
+      core.isAssembling = false
       if (core.held !== undefined) await core.pump.wait(HELD_MS)
     } catch (error) {
       noteError(core, error)
+      core.isAssembling = false
       await core.pump.wait(pauseAfter(core, error))
     }
   }
@@ -91,7 +109,7 @@ function pauseAfter(core: Core, error: unknown): number {
 
 async function untilDue(core: Core): Promise<void> {
   const { wall, maxInFlight = MAX_IN_FLIGHT } = core.options
-  const first = () => core.waiting.reduce((least, { notBefore }) => Math.min(least, notBefore), Infinity)
+  const first = () => sendable(core).reduce((least, { notBefore }) => Math.min(least, notBefore), Infinity)
   while (!isClosed(core) && (first() > wall() || inFlight(core).length >= maxInFlight)) {
     const due = inFlight(core).length >= maxInFlight ? Infinity : first()
     await core.pump.wait(due === Infinity ? undefined : Math.max(1, due - wall()))
@@ -109,14 +127,14 @@ async function untilGathered(core: Core): Promise<void> {
     const enough = Math.min(maxBatch, isBusy && !isCrowd ? maxBatch : core.crowd)
     const window = Math.max(isBusy ? windowMs(core.inclusionMs) : 0, isCrowd ? CROWD_WINDOW_MS : 0)
     const left = from + window - wall()
-    if (isClosed(core) || core.waiting.length >= enough || left <= 0) return
+    if (isClosed(core) || sendable(core).length >= enough || left <= 0) return
     await core.pump.wait(Math.max(1, left))
   }
 }
 
 async function assemble(core: Core): Promise<void> {
   const now = core.options.wall()
-  const due = core.waiting.filter(({ notBefore }) => notBefore <= now)
+  const due = sendable(core).filter(({ notBefore }) => notBefore <= now)
   const call = due.find((work) => work.kind === 'call')
   const transfers = due.filter((work) => work.kind === 'transfer')
   const isCallsTurn = call && (transfers.length === 0 || now - call.at > CALL_PATIENCE_MS)
@@ -172,7 +190,7 @@ function grouped(core: Core, works: readonly TransferWork[]): TransferWork[][] {
 
 /** Sends orders in one transaction. @returns false if they must wait */
 async function goes(core: Core, works: readonly TransferWork[]): Promise<boolean> {
-  if (isClosed(core)) return false
+  if (isClosed(core) || core.isHeld) return false
   const [only] = works
   if (works.length === 1 && only && only.tries >= MAX_TRIES) {
     leave(core, only)
@@ -180,15 +198,16 @@ async function goes(core: Core, works: readonly TransferWork[]): Promise<boolean
     return true
   }
   const payload = transferPayload(core, works)
-  const fees = roomFor(core, payload.gas)
+  const { sender } = core
+  const fees = roomFor(core, payload.gas, sender)
   if (!fees) return false
-  await post(core, { works, payload, fees })
+  await post(core, { works, payload, fees, sender })
   core.options.observe?.({ kind: 'sent', what: works.length > 1 ? 'batch' : 'single', items: works.length })
   return true
 }
 
-function roomFor(core: Core, gas: number): Parcel['fees'] | undefined {
-  return inFlight(core).length < (core.options.maxInFlight ?? MAX_IN_FLIGHT) ? feesFor(core, gas) : undefined
+function roomFor(core: Core, gas: number, sender: GasSender): Fees | undefined {
+  return inFlight(core).length < (core.options.maxInFlight ?? MAX_IN_FLIGHT) ? feesFor(core, gas, sender) : undefined
 }
 
 async function post(core: Core, parcel: Parcel): Promise<void> {
@@ -225,19 +244,31 @@ async function assembleCall(core: Core, work: CallWork): Promise<void> {
     called(core, work, { ok: false, failure: 'reverted', ...sentFacts(work) })
     return
   }
+  const { from, leaves } = work.order
   const gas = work.order.gas ?? (await estimate(core, work))
-  if (gas === undefined) return
-  const fees = roomFor(core, gas)
+  if (gas === undefined || (core.isHeld && from === undefined)) return
+  const sender = senderOf(core, from)
+  const fees = roomFor(core, gas, sender)
   if (!fees) return
-  await post(core, { works: [work], payload: { to, data, gas }, fees })
+  const value = leaves === undefined ? undefined : (await etherOf(core, sender)) - leaves - BigInt(gas) * fees.maxFee
+  if (value !== undefined && value <= 0n) {
+    leave(core, work)
+    called(core, work, { ok: false, failure: 'reverted', sent: false })
+    return
+  }
+  await post(core, { works: [work], payload: { to, data, gas, ...compact({ value }) }, fees, sender })
   core.options.observe?.({ kind: 'sent', what: 'call', items: 1 })
+}
+
+async function etherOf({ options }: Core, { signer }: GasSender): Promise<bigint> {
+  return bigIn(await options.rpc.ask('eth_getBalance', [signer.address, 'latest']))
 }
 
 /** Estimated gas of a call, with a margin; undefined if the call is refused or must wait. */
 async function estimate(core: Core, work: CallWork): Promise<number | undefined> {
-  const { rpc, signer, wall, timings } = core.options
-  const { to, data } = work.order
-  const params = [{ from: signer.address, to, data }]
+  const { rpc, wall, timings } = core.options
+  const { to, data, from = core.sender.signer.address } = work.order
+  const params = [{ from, to, data }]
   const { head, answers } = await rpc.read([{ method: 'eth_estimateGas', params }])
   seeHead(core, head)
   const [answer] = answers

@@ -72,6 +72,8 @@ export type QueueOptions = {
   readonly store: Store
   readonly rpc: Rpc
   readonly signer: Signer
+  /** Replaced gas keys whose transactions are not final yet. */
+  readonly former?: readonly Signer[]
   readonly chainId: number
   readonly token: Wallet
   readonly digestOf: (authorization: Authorization) => Uint8Array
@@ -128,6 +130,9 @@ export type CallWork = {
 
 export type QueueWork = TransferWork | CallWork
 
+/** A gas key and the next nonce of its account. */
+export type GasSender = { readonly signer: Signer; nextNonce: number }
+
 /** A transaction that is not final: its row, and the orders that wait for it. */
 export type OpenTx = {
   row: ChainTxRow
@@ -160,8 +165,8 @@ export type Core = {
   /** Unfinished orders by key. */
   readonly works: Map<string, QueueWork>
   waiting: QueueWork[]
-  /** Transactions that are not final, by nonce. */
-  readonly open: Map<number, OpenTx>
+  /** Transactions that are not final, by id. */
+  readonly open: Map<string, OpenTx>
   /** Transactions that are in no block. */
   readonly flying: Set<OpenTx>
   /** Transfers that are not final and were either reversed or sent by an external facilitator. */
@@ -170,7 +175,14 @@ export type Core = {
   /** Resends an external facilitator's transfer that the chain dropped. */
   resend: ((order: TransferOrder) => Promise<void>) | undefined
   readonly resending: Set<string>
-  nextNonce: number
+  /** The gas key that sends new orders. */
+  sender: GasSender
+  /** All gas keys with open transactions, by address. */
+  readonly senders: Map<Wallet, GasSender>
+  /** Whether orders wait, except those that name their sender, because another gas key takes over. */
+  isHeld: boolean
+  /** Whether orders are being turned into transactions. */
+  isAssembling: boolean
   head: Head | undefined
   headAt: number
   tip: bigint
@@ -248,6 +260,16 @@ export function inFlight({ flying }: Core): OpenTx[] {
 export function noteError(core: Core, error: unknown): void {
   const message = error instanceof Error ? error.message : String(error)
   core.lastError = { at: core.options.wall(), message }
+}
+
+/** Waiting orders that may be sent now. */
+export function sendable({ waiting, isHeld }: Core): QueueWork[] {
+  return isHeld ? waiting.filter((work) => work.kind === 'call' && work.order.from !== undefined) : waiting
+}
+
+/** The gas key of a transaction. */
+export function senderOf({ senders, sender }: Core, address: Wallet | undefined): GasSender {
+  return (address === undefined ? undefined : senders.get(address)) ?? sender
 }
 
 /** Reports a step. */

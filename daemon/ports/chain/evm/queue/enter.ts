@@ -59,8 +59,8 @@ async function admitTransfer(core: Core, work: TransferWork): Promise<void> {
   }
   const place = row.items.findIndex(({ digest }) => digest === work.digest)
   // The row in memory may be newer than the stored one.
-  const tx = core.open.get(row.nonce)
-  const latest = tx?.row.id === row.id ? tx.row : row
+  const tx = core.open.get(row.id)
+  const latest = tx?.row ?? row
   if (latest.included && latest.settled.includes(place)) {
     settled(core, work, { transaction: latest.included.hash, already: true })
   } else if (tx && latest.state === 'signed') {
@@ -111,7 +111,7 @@ async function admitCall(core: Core, work: CallWork): Promise<void> {
   const { store } = core.options
   const query = { limit: 1, order: 'desc' } as const
   const [row] = (await store.table(chainTxs).page('call', [work.order.id], query)).rows
-  const tx = row && core.open.get(row.nonce)
+  const tx = row && core.open.get(row.id)
   const latest = tx?.row ?? row
   if (!latest || latest.state === 'superseded') wait(core, work)
   else if (latest.included) await tellAgain(core, work, latest)

@@ -1,15 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Wallet } from '../../../../../src/core/hex.ts'
 import { everyRow } from '../../../../store/each-page.ts'
+import type { Signer } from '../../key.ts'
 import { openTags } from '../rpc/tags.ts'
-import { numberIn } from '../rpc/values.ts'
+import { numberIn, RpcUnavailableError } from '../rpc/values.ts'
 import { openTx, transmit } from './assign.ts'
 import { runPump } from './batch.ts'
-import { type Core, createSignal, noteError, type QueueOptions, seeHead } from './core.ts'
+import { type Core, createSignal, type GasSender, isClosed, noteError, type QueueOptions, seeHead } from './core.ts'
 import { call, flying, settle } from './enter.ts'
 import { QueueRefused, type QueueStatus, type TxQueue } from './queue.ts'
 import { restore, tellOld } from './reversal.ts'
-import { chainSigners, chainTransfers, chainTxs } from './rows.ts'
-import { runWatch } from './watch.ts'
+import { type ChainTxRow, chainSigners, chainTransfers, chainTxs } from './rows.ts'
+import { finalRow, runWatch } from './watch.ts'
 import { followForeign } from './watched.ts'
 
 const MS = 1_000
@@ -28,6 +30,8 @@ export function openTxQueue(options: QueueOptions): TxQueue {
     settle: (order) => settle(core, order),
     call: (order) => call(core, order),
     status: () => statusOf(core),
+    changeSigner: (next, handOver) => changeSigner(core, next, handOver),
+    forget: (signer) => forget(core, signer),
     onReversed: (listener) => {
       core.listeners.add(listener)
       void tellOld(core, listener).catch((error: unknown) => noteError(core, error))
@@ -49,8 +53,14 @@ export function openTxQueue(options: QueueOptions): TxQueue {
 }
 
 function newCore(options: QueueOptions): Core {
+  const sender = { signer: options.signer, nextNonce: 0 }
+  const former = (options.former ?? []).map((signer) => ({ signer, nextNonce: 0 }))
   return {
     options,
+    sender,
+    senders: new Map([sender, ...former].map((one) => [one.signer.address, one])),
+    isHeld: false,
+    isAssembling: false,
     works: new Map(),
     waiting: [],
     open: new Map(),
@@ -59,7 +69,6 @@ function newCore(options: QueueOptions): Core {
     watchedAt: 0,
     resend: undefined,
     resending: new Set(),
-    nextNonce: 0,
     head: undefined,
     headAt: 0,
     tip: 0n,
@@ -101,7 +110,7 @@ function statusOf(core: Core): QueueStatus {
   return {
     head: head && { number: head.number, ageMs: Math.max(0, options.wall() - head.timestamp * MS) },
     gasBalance: core.gasBalance,
-    signer: options.signer.address,
+    signer: core.sender.signer.address,
     waiting: core.waiting.length,
     inFlight: count,
     oldestMs,
@@ -124,20 +133,15 @@ const PAGE = 500
 
 /** Resends an earlier process's transactions, in order of nonce. @throws QueueRefused, RpcUnavailableError */
 async function recover(core: Core): Promise<void> {
-  const { rpc, store, signer, chainId } = core.options
-  const { head, answers } = await rpc.read([
-    { method: 'eth_chainId', params: [] },
-    { method: 'eth_getTransactionCount', params: [signer.address, 'latest'] },
-  ])
-  const [id, count] = answers.map((answer) => (answer.ok ? numberIn(answer.result) : undefined))
+  const { rpc, store, chainId } = core.options
+  const id = numberIn(await rpc.ask('eth_chainId', []))
   if (id !== chainId) throw new QueueRefused(`The node is on chain ${id}, not ${chainId}: use another --rpc-url.`)
-  if (count === undefined) throw new QueueRefused('The node did not return the transaction count of the gas key.')
-  seeHead(core, head)
-  for (const row of await everyRow(store.table(chainTxs), { index: 'open', prefix: [signer.address], limit: PAGE })) {
-    openTx(core, row)
+  for (const sender of core.senders.values()) {
+    const count = await countOf(core, sender.signer)
+    for (const row of await openRows(core, sender.signer.address)) openTx(core, row)
+    sender.nextNonce = await nextNonce(core, sender.signer, count)
+    refuseGap(core, sender, count)
   }
-  core.nextNonce = await nextNonce(core, count)
-  refuseGap(core, count)
   for (const tx of [...core.open.values()].sort((a, b) => a.row.nonce - b.row.nonce)) {
     if (tx.row.state === 'signed') transmit(core, tx)
     for (const place of tx.row.lost) restore(core, tx, place)
@@ -151,9 +155,60 @@ async function recover(core: Core): Promise<void> {
   for (const row of watched) core.watched.set(row.id, row)
 }
 
+function openRows({ options }: Core, signer: Wallet): Promise<ChainTxRow[]> {
+  return everyRow(options.store.table(chainTxs), { index: 'open', prefix: [signer], limit: PAGE })
+}
+
+/** Number of a gas key's transactions on the chain. */
+async function countOf(core: Core, { address }: Signer): Promise<number> {
+  const { rpc } = core.options
+  const { head, answers } = await rpc.read([{ method: 'eth_getTransactionCount', params: [address, 'latest'] }])
+  if (!answers[0]?.ok) throw new QueueRefused('The node did not return the transaction count of the gas key.')
+  seeHead(core, head)
+  return numberIn(answers[0].result)
+}
+
+async function changeSigner(core: Core, signer: Signer, handOver: () => Promise<void>): Promise<void> {
+  const sender = { signer, nextNonce: await nextNonce(core, signer, await countOf(core, signer)) }
+  core.isHeld = true
+  try {
+    await untilLanded(core)
+    await handOver()
+    core.senders.set(signer.address, sender)
+    core.sender = sender
+    core.purseAt = 0
+  } finally {
+    core.isHeld = false
+    core.pump.ring()
+  }
+}
+
+/** Waits until every transaction is in a block, or its nonce was used by others. @throws RpcUnavailableError */
+async function untilLanded(core: Core): Promise<void> {
+  while (core.isAssembling || core.flying.size > 0) {
+    if (isClosed(core)) throw new RpcUnavailableError('the daemon stops')
+    await sleep(core.options.timings.pollMs, undefined, { ref: false })
+  }
+}
+
+async function forget(core: Core, signer: Wallet): Promise<void> {
+  const { store, wall } = core.options
+  const rows = await openRows(core, signer)
+  await store.tx(async (t) => {
+    for (const { id } of rows) {
+      const row = await t.table(chainTxs).getForUpdate(id)
+      if (row) await t.table(chainTxs).put({ ...row, ...finalRow(row, wall()) })
+    }
+  })
+  for (const { id } of rows) core.open.delete(id)
+  core.senders.delete(signer)
+}
+
 /** The next nonce: the store's counter or, for a new store, the chain's transaction count. */
-async function nextNonce({ options }: Core, count: number): Promise<number> {
-  const { store, signer, adopts = false } = options
+async function nextNonce({ options }: Core, signer: Signer, count: number): Promise<number> {
+  const { store } = options
+  // Others may have used a key that was replaced.
+  const adopts = options.adopts === true || signer !== options.signer
   const own = await store.table(chainSigners).get(signer.address)
   if (!own || (adopts && count > own.next_nonce)) {
     await store.tx(async (t) => {
@@ -171,9 +226,9 @@ async function nextNonce({ options }: Core, count: number): Promise<number> {
 }
 
 /** Refuses to start if the chain lacks a transaction that cannot be resent, because its bytes are no longer stored. */
-function refuseGap(core: Core, count: number): void {
-  for (let nonce = count; nonce < core.nextNonce; nonce++) {
-    const sends = core.open.get(nonce)?.row.sends ?? []
+function refuseGap(core: Core, { signer, nextNonce: next }: GasSender, count: number): void {
+  for (let nonce = count; nonce < next; nonce++) {
+    const sends = core.open.get(`${signer.address}:${nonce}`)?.row.sends ?? []
     if (sends.some(({ raw }) => raw !== null)) continue
     throw new QueueRefused(
       `The chain lacks the final transaction ${nonce} of the gas key: it is another chain, or its history was reset.`,

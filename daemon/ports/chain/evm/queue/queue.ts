@@ -1,6 +1,7 @@
 import type { Authorization } from '../../../../../src/core/authorization.ts'
 import type { Hex, Wallet } from '../../../../../src/core/hex.ts'
 import type { Finality, Reversal, SettleResult } from '../../chain.ts'
+import type { Signer } from '../../key.ts'
 
 /** A transfer by signed authorization (EIP-3009). A repeated order has the same outcome. */
 export type TransferOrder = {
@@ -21,6 +22,10 @@ export type CallOrder = {
   readonly data: Hex
   /** Gas limit. If absent it is estimated, and a call that would revert is refused without being sent. */
   readonly gas?: number
+  /** The gas key that sends the call (default: the current one). Such a call does not wait while keys change. */
+  readonly from?: Wallet
+  /** Also moves the sender's ETH, except this amount in wei and the gas; refused if there is not more. */
+  readonly leaves?: bigint
 }
 
 export type OrderOutcome =
@@ -75,6 +80,13 @@ export type TxQueue = {
   /** Waits behind transfers. */
   call(order: CallOrder): Promise<OrderOutcome>
   status(): QueueStatus
+  /**
+   * Lets another gas key send. Orders wait until those in flight are in a block and `handOver` has resolved. It sends
+   * the last calls of the old key, which name it as `from`. If it throws, the old key goes on.
+   */
+  changeSigner(next: Signer, handOver: () => Promise<void>): Promise<void>
+  /** Stops following the transactions of a replaced gas key, which must all be final. */
+  forget(signer: Wallet): Promise<void>
   /** @returns the function that ends the subscription. */
   onReversed(listener: (reversal: Reversal) => void): () => void
   /** Watches another facilitator's transfer for a reversal until it is final. Resolves when the order is durable. */

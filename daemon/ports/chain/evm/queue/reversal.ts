@@ -45,7 +45,7 @@ async function ended(core: Core, { tx, place, item, result }: Ended): Promise<vo
     const reversed = { at: wall(), value, transaction, to: item.to, valid_before: item.valid_before }
     if (transfer) watched = await transfers.update(transfer.id, transfer.version, { reversed, watched: true })
   })
-  if (tx.row.open === undefined) core.open.delete(tx.row.nonce)
+  if (tx.row.open === undefined) core.open.delete(tx.row.id)
   if (result.ok || !transaction) return
   if (watched) core.watched.set(watched.id, watched)
   core.counts.reversed += 1

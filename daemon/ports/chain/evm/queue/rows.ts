@@ -35,6 +35,8 @@ const ChainTxRow = z.strictObject({
   to: StoredWallet,
   data: StoredHex,
   gas: z.int(),
+  /** ETH that the transaction moves, in wei. */
+  value: z.bigint().exactOptional(),
   call: z.string().exactOptional(),
   items: z.array(ChainItem),
   sends: z.array(ChainSend),

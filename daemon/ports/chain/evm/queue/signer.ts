@@ -4,7 +4,7 @@ import { parseSignature, serializeTransaction } from 'viem'
 import type { Hex, Wallet } from '../../../../../src/core/hex.ts'
 import type { Signer } from '../../key.ts'
 
-/** An EIP-1559 transaction without value and access list. */
+/** An EIP-1559 transaction without access list. */
 export type Unsigned = {
   readonly chainId: number
   readonly nonce: number
@@ -14,6 +14,8 @@ export type Unsigned = {
   readonly gas: number
   readonly to: Wallet
   readonly data: Hex
+  /** Wei. */
+  readonly value?: bigint
 }
 
 export type SignedTx = { readonly raw: Hex; readonly hash: Hex }

@@ -87,7 +87,7 @@ async function probed(core: Core, { keyed, batched, single }: Trial): Promise<Si
   const question = { accounts, calls: [{ target: whole.to, data: whole.data, gasCap: whole.gas }] }
   const data = probeCall(question)
   if (!data) return undefined
-  const probe = { from: core.options.signer.address, data, gas: whole.gas + PROBE_GAS }
+  const probe = { from: core.sender.signer.address, data, gas: whole.gas + PROBE_GAS }
   const { head, answers } = await core.options.rpc.read([
     ethCall(probe),
     ...single.map((work) => singleCall(core, work)),
@@ -131,7 +131,8 @@ async function eachAlone(
 type TrialCall = { readonly from: Hex; readonly to: Wallet; readonly data: Hex; readonly gas: number }
 
 function batchTrial(core: Core, works: readonly TransferWork[]): TrialCall | undefined {
-  const { batch, signer } = core.options
+  const { batch } = core.options
+  const { signer } = core.sender
   if (!batch || works.length === 0) return undefined
   const data = transfersCall(batch.kind, batchedCalls(core, works, ITEM_GAS))
   return { from: signer.address, to: batch.address, data, gas: batchGas(works.length) }
@@ -139,7 +140,8 @@ function batchTrial(core: Core, works: readonly TransferWork[]): TrialCall | und
 
 /** Call that simulates one transfer. Prefers the batch contract, whose answer is the same on every node. */
 function singleCall(core: Core, work: TransferWork): RpcCall {
-  const { batch, signer, token } = core.options
+  const { batch, token } = core.options
+  const { signer } = core.sender
   const [one] = batchedCalls(core, [work], ALONE_GAS)
   const gas = 2 * ALONE_GAS
   if (!batch || !one) {

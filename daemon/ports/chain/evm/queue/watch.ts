@@ -1,9 +1,10 @@
 import type { Hex } from '../../../../../src/core/hex.ts'
+import { compact } from '../../../../../src/core/record.ts'
 import type { RpcAnswer, RpcCall } from '../rpc/endpoint.ts'
 import type { BlockTag } from '../rpc/tags.ts'
 import { type Head, headIn, numberIn, quantity } from '../rpc/values.ts'
 import { transmit } from './assign.ts'
-import { type Core, inFlight, isClosed, lineOf, noteError, type OpenTx, pass, seeHead } from './core.ts'
+import { type Core, inFlight, isClosed, lineOf, noteError, type OpenTx, pass, seeHead, senderOf } from './core.ts'
 import { isEnough, raisedFees } from './fees.ts'
 import { type Found, include } from './include.ts'
 import { requeue } from './outcome.ts'
@@ -15,11 +16,12 @@ import { watchReversed } from './watched.ts'
 
 /** Gives up a nonce that another program used. Requeues the nonce's orders, which still move money only once. */
 async function supersede(core: Core, tx: OpenTx, count: number): Promise<void> {
-  const { store, signer, wall, observe } = core.options
-  const { id, version, nonce, settled, lost } = tx.row
-  const next = Math.max(core.nextNonce, count)
+  const { store, wall, observe } = core.options
+  const { id, version, nonce, signer, settled, lost } = tx.row
+  const sender = senderOf(core, signer)
+  const next = Math.max(sender.nextNonce, count)
   tx.row = await store.tx(async (t) => {
-    const own = await t.table(chainSigners).getForUpdate(signer.address)
+    const own = await t.table(chainSigners).getForUpdate(signer)
     if (own) await t.table(chainSigners).update(own.id, own.version, { next_nonce: next })
     // Items whose money was reported as moved, but is back now. The daemon follows them until it moves again.
     const undone = [...new Set([...settled, ...lost])]
@@ -31,14 +33,14 @@ async function supersede(core: Core, tx: OpenTx, count: number): Promise<void> {
     })
   })
   core.flying.delete(tx)
-  core.nextNonce = next
+  sender.nextNonce = next
   core.counts.foreign += 1
   noteError(core, `nonce ${nonce} was taken by a transaction that is not ours`)
   observe?.({ kind: 'superseded' })
   const works = [...tx.works.values()]
   tx.works.clear()
   for (const work of works) requeue(core, work)
-  if (tx.row.lost.length === 0) core.open.delete(nonce)
+  if (tx.row.lost.length === 0) core.open.delete(id)
   for (const place of tx.row.lost) restore(core, tx, place)
 }
 
@@ -77,8 +79,9 @@ async function replaceOrResend(core: Core, tx: OpenTx): Promise<boolean> {
 
 /** Stores a replacement: same nonce and call data, fees at least 1/8 higher. @returns false if a limit forbids it */
 async function replace(core: Core, tx: OpenTx): Promise<boolean> {
-  const { store, signer, chainId, maxFee, wall } = core.options
+  const { store, chainId, maxFee, wall } = core.options
   const { row } = tx
+  const { signer } = senderOf(core, row.signer)
   const last = row.sends.at(-1)
   // A signer that fails would hold up the reads of receipts.
   if (!last || row.sends.length >= MAX_SENDS || signer.fault?.() !== undefined) return false
@@ -86,7 +89,15 @@ async function replace(core: Core, tx: OpenTx): Promise<boolean> {
   const fees = raisedFees({ maxFee: last.max_fee, tip: last.tip }, market, maxFee)
   if (!fees) return false
   const { nonce, to, data, gas } = row
-  const signed = await signTransaction(signer, { chainId, nonce, to, data, gas, ...fees })
+  const signed = await signTransaction(signer, {
+    chainId,
+    nonce,
+    to,
+    data,
+    gas,
+    ...compact({ value: row.value }),
+    ...fees,
+  })
   const send = { ...signed, max_fee: fees.maxFee, tip: fees.tip, at: wall() }
   tx.row = await store.tx((t) =>
     t.table(chainTxs).update(row.id, row.version, { sends: [...row.sends, send], updated_at: wall() }),
@@ -151,7 +162,7 @@ function watchedPause({ options: { timings, wall }, watched, watchedAt }: Core):
 
 /** Reads the head. Also reads receipts if the head is new, after a send, or after `RECEIPTS_MS`. */
 async function look(core: Core): Promise<void> {
-  const { rpc, wall, signer } = core.options
+  const { rpc, wall } = core.options
   core.askedAt = wall()
   if (!core.dirty && wall() - core.lookedAt < RECEIPTS_MS) {
     const { head } = await rpc.read([])
@@ -162,12 +173,12 @@ async function look(core: Core): Promise<void> {
   const flying = inFlight(core)
   const hashes = flying.flatMap(({ row }) => row.sends.map(({ hash }) => hash))
   const isCounted = core.isMissing && wall() - core.countedAt >= COUNT_MS
+  const signers = isCounted ? [...new Set(flying.map(({ row }) => row.signer))] : []
   const { head, answers } = await rpc.read([
     ...hashes.map((hash) => ({ method: 'eth_getTransactionReceipt', params: [hash] })),
-    ...(isCounted ? [{ method: 'eth_getTransactionCount', params: [signer.address, 'latest'] }] : []),
+    ...signers.map((signer) => ({ method: 'eth_getTransactionCount', params: [signer, 'latest'] })),
   ])
   const receipts = answers.slice(0, hashes.length)
-  const count = answers[hashes.length]
   let at = 0
   const seen = flying.map((tx) => {
     const from = at
@@ -179,7 +190,11 @@ async function look(core: Core): Promise<void> {
   core.isMissing = flying.some(({ row }) => row.state === 'signed')
   if (isFirst) core.firstLookMs = nextFirstLook(core)
   if (isCounted) core.countedAt = wall()
-  if (count?.ok) await doubt(core, seen, numberIn(count.result))
+  for (const [place, signer] of signers.entries()) {
+    const count = answers[hashes.length + place]
+    const own = seen.filter(({ tx }) => tx.row.signer === signer)
+    if (count?.ok) await doubt(core, own, numberIn(count.result))
+  }
   await late(core)
   // Set this after all reads. If it were set earlier, a failed read would wait for the next block.
   core.looked = head.hash
@@ -352,13 +367,13 @@ async function stage(core: Core, kept: readonly OpenTx[], stages: Stages): Promi
     for (const tx of final) tx.row = await table.update(tx.row.id, tx.row.version, finalRow(tx.row, wall()))
   })
   for (const tx of [...confirmed, ...final]) tx.confirmed.resolve()
-  for (const tx of final) core.open.delete(tx.row.nonce)
+  for (const tx of final) core.open.delete(tx.row.id)
   for (const _ of confirmed) core.options.observe?.({ kind: 'confirmed' })
   for (const _ of final) core.options.observe?.({ kind: 'final' })
 }
 
 /** Removes the signed bytes from a row that becomes final. */
-function finalRow(row: ChainTxRow, at: number): Partial<ChainTxRow> {
+export function finalRow(row: ChainTxRow, at: number): Partial<ChainTxRow> {
   return {
     state: 'final',
     open: undefined,

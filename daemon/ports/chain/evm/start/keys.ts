@@ -1,11 +1,13 @@
 import { open, readFile, stat } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import { bytesToHex } from '@noble/hashes/utils.js'
-import { decryptKey, isEncryptedKey } from '../../../../../src/core/encrypted-key.ts'
+import { decryptKey, encryptKey, isEncryptedKey } from '../../../../../src/core/encrypted-key.ts'
 import { AppError, errnoOf } from '../../../../../src/core/error.ts'
 import { makeFolder } from '../../../../../src/core/folder.ts'
-import type { Wallet } from '../../../../../src/core/hex.ts'
+import type { Hex, Wallet } from '../../../../../src/core/hex.ts'
 import type { ChainSetup } from '../../../../../src/model/payment.ts'
+import { StoreLocked } from '../../../../store/errors.ts'
 import type { Store } from '../../../../store/port.ts'
 import type { Log } from '../../../log.ts'
 import type { ChainMode } from '../../chain.ts'
@@ -68,7 +70,7 @@ export async function keyIn(file: string, flag: string, known: KnownKey = {}): P
   }
 }
 
-/** A key of this installation, generated on first use. */
+/** A key of this installation, generated on first use. With a passphrase, its file is encrypted. */
 export async function ownKey(
   file: string,
   entropy: (bytes: number) => Uint8Array,
@@ -77,7 +79,8 @@ export async function ownKey(
   makeFolder(dirname(file))
   try {
     await using handle = await open(file, 'wx', PRIVATE_MODE)
-    await handle.writeFile(`0x${bytesToHex(entropy(KEY_BYTES))}\n`)
+    const key: Hex = `0x${bytesToHex(entropy(KEY_BYTES))}`
+    await handle.writeFile(passphrase === undefined ? `${key}\n` : await encryptKey(key, passphrase))
     await handle.sync()
   } catch (error) {
     if (errnoOf(error) !== 'EEXIST') throw error
@@ -94,4 +97,31 @@ export function externalSigner(start: EvmStart, role: SignerRole, address: Walle
   const signer = openExternalSigner({ target: setup.signer, role, address, recover, wall })
   start.onClose?.(signer.close)
   return signer
+}
+
+/** A key that is new to the data folder has to work. Later its signer may fail, and is waited for. */
+export async function refuseFailing(signer: Signer): Promise<void> {
+  await signer.check?.()
+  const fault = signer.fault?.()
+  if (fault !== undefined) throw new AppError('invalid_request', `${fault} Nothing was started.`)
+}
+
+const locked = new WeakMap<Store, Set<Wallet>>()
+
+/** Locks a gas key on this machine until the end, because two daemons that use one key would conflict. @throws AppError */
+export function lockGasKey({ store, takeNamedLock, onClose }: EvmStart, key: Wallet): void {
+  const own = locked.get(store) ?? new Set()
+  locked.set(store, own)
+  if (own.has(key)) return
+  try {
+    const lock = takeNamedLock(join(tmpdir(), `souk-gas-${process.getuid?.() ?? 'user'}`), key)
+    own.add(key)
+    onClose?.(() => {
+      own.delete(key)
+      lock.release()
+    })
+  } catch (error) {
+    if (!(error instanceof StoreLocked)) throw error
+    throw new AppError('conflict', `Another daemon uses the gas key ${key}: stop it, or use another --gas-key-file.`)
+  }
 }

@@ -1,4 +1,3 @@
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { bytesToHex } from '@noble/hashes/utils.js'
 import { chainNetworks, circleUsdc, networks } from '../../../../../src/core/authorization.ts'
@@ -8,9 +7,8 @@ import { parseAmount } from '../../../../../src/core/money.ts'
 import { compact } from '../../../../../src/core/record.ts'
 import { SECOND_MS, unixSeconds } from '../../../../../src/core/time.ts'
 import type { ChainSetup } from '../../../../../src/model/payment.ts'
-import { StoreLocked } from '../../../../store/errors.ts'
 import type { CatchUp, ChainMode } from '../../chain.ts'
-import type { ExternalSigner, SignerRole } from '../../external-signer.ts'
+import type { SignerRole } from '../../external-signer.ts'
 import type { Signer } from '../../key.ts'
 import { type Devnet, openDevnet } from '../anvil/devnet.ts'
 import { findAnvil } from '../anvil/find.ts'
@@ -26,8 +24,17 @@ import { settledThrough } from '../through/settle.ts'
 import { openCatchUp } from './catch-up.ts'
 import { checkBlock, checkClock, checkFactory, checkGas, checkKeys, checkNode, checkToken } from './checks.ts'
 import { deploy, type Planned, planDevnet, planOwn, prepareDevnet, type Roles, withoutCode } from './contracts.ts'
-import { CHAIN_FOLDER, type EvmStart, externalSigner, keyIn, ownKey, type Undo } from './keys.ts'
-import { openOperatorKeys, rotatedPayTo } from './rotate.ts'
+import {
+  CHAIN_FOLDER,
+  type EvmStart,
+  externalSigner,
+  keyIn,
+  lockGasKey,
+  ownKey,
+  refuseFailing,
+  type Undo,
+} from './keys.ts'
+import { openOperatorKeys, rotatedKeys } from './rotate.ts'
 import { type ChainHomeRow, chainHomes, changeHome } from './rows.ts'
 
 const SALT_BYTES = 32
@@ -107,17 +114,13 @@ async function startOver(given: EvmStart, onClose: Undo): Promise<Omit<StartedCh
   await checkClock(rpc, mode, unixSeconds(wall()))
   const keys = await keysOf(start, home)
   checkKeys(keys, start, home)
-  const lock = lockedFor(start, keys.gas.address)
-  onClose(() => lock.release())
-  const [url] = nodes.urls
-  if (mode === 'devnet' && url !== undefined) await prepareDevnet(url, keys.gas.address)
-  else await checkGas(rpc, keys.gas.address, leastGas(home) * bigIn(await rpc.ask('eth_gasPrice', [])))
+  await readyGas(start, { rpc, keys, home, urls: nodes.urls })
   const row = home ?? (await settle(start, { rpc, genesis, keys }))
   const { deployment, contracts, ...found } = await deployed({ ...start, rpc, keys, row })
   const notes = [...found.notes]
   await nodes.devnet?.keep()
   if (Object.keys(contracts).some((name) => row.contracts[name] === undefined)) {
-    await changeHome(store, (found) => ({ ...found, contracts }))
+    await changeHome(store, (found) => ({ ...found, contracts: { ...found.contracts, ...contracts } }))
   }
   const chain = await openFollowed(start, { urls: nodes.urls, deployment, keys, row })
   onClose(() => chain.close())
@@ -140,7 +143,8 @@ async function openFollowed(start: EvmStart, opening: Opening): Promise<Followed
   const opened = await openEvmChain({
     ...{ store, mode, wall, deployment, keys, rpcUrls: urls, network: chainNetworks[mode], payTo, former: keys.former },
     settings: settingsOf(mode, setup),
-    adopts: row.restored !== undefined,
+    formerGas: keys.formerGas ?? [],
+    adopts: row.restored !== undefined || keys.isShared === true,
   })
   const { asset } = deployment
   const parts = { store, rpc: opened.rpc, row, asset, ring: opened.ring }
@@ -210,13 +214,31 @@ async function nodesOf({ mode, setup, dataDir, log }: EvmStart, home: ChainHomeR
   )
 }
 
-type Keys = { readonly gas: Signer; readonly payTo: Signer; readonly former: readonly PayToKey[] }
+type Keys = { readonly gas: Signer; readonly payTo: Signer; readonly former: readonly PayToKey[] } & Pick<
+  Awaited<ReturnType<typeof rotatedKeys>>,
+  'formerGas' | 'isShared'
+>
+
+type GasMeans = Pick<Nodes, 'urls'> & {
+  readonly rpc: Rpc
+  readonly keys: Keys
+  readonly home: ChainHomeRow | undefined
+}
+
+/** Locks the gas keys, and sees that the current one has ETH. */
+async function readyGas(start: EvmStart, { rpc, keys, home, urls: [url] }: GasMeans): Promise<void> {
+  const { gas, formerGas = [] } = keys
+  for (const { address } of [gas, ...formerGas.flatMap(({ key }) => key ?? [])]) lockGasKey(start, address)
+  if (start.mode === 'devnet' && url !== undefined) await prepareDevnet(url, gas.address)
+  else await checkGas(rpc, gas.address, leastGas(home) * bigIn(await rpc.ask('eth_gasPrice', [])))
+}
 
 async function keysOf(start: EvmStart, home: ChainHomeRow | undefined): Promise<Keys> {
-  const rotated = home && (await rotatedPayTo(start, home))
+  const { formerGas = [], isShared = false, former = [], ...rotated } = home ? await rotatedKeys(start, home) : {}
   const keys = {
-    gas: await keyOf(start, 'gas', home?.gas_key),
-    ...(rotated ?? { payTo: await keyOf(start, 'pay-to', home?.pay_to), former: [] }),
+    gas: rotated.gas ?? (await keyOf(start, 'gas', home?.gas_key)),
+    payTo: rotated.payTo ?? (await keyOf(start, 'pay-to', home?.pay_to)),
+    ...{ formerGas, isShared, former },
   }
   if (keys.gas.address !== keys.payTo.address) return keys
   throw new AppError(
@@ -240,23 +262,6 @@ async function keyOf(start: EvmStart, role: SignerRole, owner: Wallet | undefine
   if (file !== undefined) return keyIn(file, `--${role}-key-file`, { owner, passphrase })
   if (mode === 'devnet') return ownKey(join(dataDir, CHAIN_FOLDER, `${role}.key`), entropy, passphrase)
   throw new AppError('invalid_request', `--chain ${mode} needs --${role}-key-file, or --${role}-address and --signer.`)
-}
-
-/** At the first start, which binds the data folder to the keys, their signer has to work. Later ones wait for it. */
-async function refuseFailing(signer: ExternalSigner): Promise<void> {
-  await signer.check()
-  const fault = signer.fault()
-  if (fault !== undefined) throw new AppError('invalid_request', `${fault} Nothing was started.`)
-}
-
-/** Locks the gas key on this machine, because two daemons that use one key would conflict. */
-function lockedFor({ takeNamedLock }: EvmStart, key: Wallet): ReturnType<EvmStart['takeNamedLock']> {
-  try {
-    return takeNamedLock(join(tmpdir(), `souk-gas-${process.getuid?.() ?? 'user'}`), key)
-  } catch (error) {
-    if (!(error instanceof StoreLocked)) throw error
-    throw new AppError('conflict', `Another daemon uses the gas key ${key}: stop it, or use another --gas-key-file.`)
-  }
 }
 
 type Found = { readonly rpc: Rpc; readonly genesis: Hex; readonly keys: Keys }

@@ -1,4 +1,4 @@
-import { isAbsolute, join, resolve } from 'node:path'
+import { isAbsolute, resolve } from 'node:path'
 import { chainNetworks } from '../../../../../src/core/authorization.ts'
 import { AppError } from '../../../../../src/core/error.ts'
 import type { Wallet } from '../../../../../src/core/hex.ts'
@@ -6,82 +6,98 @@ import { quoteWindowSeconds } from '../../../../../src/core/limits.ts'
 import { usdc, ZERO } from '../../../../../src/core/money.ts'
 import { compact } from '../../../../../src/core/record.ts'
 import { SECOND_MS } from '../../../../../src/core/time.ts'
-import { type KeyRole, keyStates } from '../../../../../src/model/payment.ts'
-import { everyRow } from '../../../../store/each-page.ts'
-import type { ReadTx, Tx } from '../../../../store/port.ts'
-import type { OperatorKey, OperatorKeys } from '../../chain.ts'
+import type { KeyRole } from '../../../../../src/model/payment.ts'
+import type { KeyOrder, OperatorKey, OperatorKeys } from '../../chain.ts'
 import type { Signer } from '../../key.ts'
-import type { EvmChain, EvmDeployment } from '../open.ts'
+import type { FormerGasKey } from '../open.ts'
 import { move, type PayToKey } from '../settlement.ts'
 import { deploy, planOwn } from './contracts.ts'
-import { CHAIN_FOLDER, type EvmStart, externalSigner, keyIn, ownKey } from './keys.ts'
+import { allKeys, changeKey, type Keyed, nextKey, roleNames, SIGNER, signerOf, takePlace } from './key-rows.ts'
+import { type EvmStart, keyIn, refuseFailing } from './keys.ts'
+import { anchorsName, checkHandOver, moveEther, replaceGas } from './rotate-gas.ts'
 import { type ChainHomeRow, chainHomes, type OperatorKeyRow, operatorKeys } from './rows.ts'
 
-const KEYS = 100
-/** Source of a key that an external signer has. */
-const SIGNER = 'signer'
 /** Name in `chain_homes.contracts` of the escrow contract that pays to a replaced address. */
 const escrowName = (payTo: Wallet) => `escrow:${payTo}`
 
-type Keyed = { readonly chain: EvmChain; readonly deployment: EvmDeployment; readonly row: ChainHomeRow }
-
-/** Keys in order of state, then newest first. */
-async function allKeys(t: ReadTx, role?: KeyRole): Promise<OperatorKeyRow[]> {
-  const rows = await everyRow(t.table(operatorKeys), { index: 'newest', prefix: [], limit: KEYS })
-  const own = rows.filter((row) => role === undefined || row.role === role)
-  return own.sort((a, b) => keyStates.indexOf(a.state) - keyStates.indexOf(b.state))
+type RotatedKeys = {
+  readonly gas?: Signer
+  readonly formerGas?: readonly FormerGasKey[]
+  /** Whether others may send transactions by the gas key in use. */
+  readonly isShared?: boolean
+  readonly payTo?: Signer
+  readonly former?: readonly PayToKey[]
 }
 
-/** Opens the signer of a stored key. */
-async function signerOf(start: EvmStart, { id, source }: { id?: Wallet; source: string }): Promise<Signer> {
-  const { mode, dataDir, entropy, setup } = start
-  if (source === SIGNER && id) return externalSigner(start, 'pay-to', id)
-  const passphrase = setup.passphrase?.()
-  if (mode === 'devnet') return ownKey(join(dataDir, CHAIN_FOLDER, source), entropy, passphrase)
-  return keyIn(source, 'The key file', { owner: id, passphrase })
-}
-
-/** The pay-to keys of a chain whose first one was replaced; undefined before a rotation. */
-export async function rotatedPayTo(
-  start: EvmStart,
-  home: ChainHomeRow,
-): Promise<{ readonly payTo: Signer; readonly former: readonly PayToKey[] } | undefined> {
-  const rows = await start.store.read((t) => allKeys(t, 'pay_to'))
-  const current = rows.find(({ id, state }) => id === home.pay_to && state === 'current')
-  if (!current) return undefined
-  const former = rows.filter(({ state }) => state === 'retiring')
-  const { mode, setup } = start
-  const file = mode === 'devnet' ? undefined : setup.payToKeyFile
-  // The operator may have moved the new key since, and names its file.
-  const named =
-    file === undefined ? undefined : await keyIn(file, '--pay-to-key-file', { passphrase: setup.passphrase?.() })
-  return {
-    payTo: named?.address === current.id ? named : await signerOf(start, current),
-    former: await Promise.all(
-      former.map(async (row) => ({
-        ...{ address: row.id, until: row.until ?? 0, key: await signerOf(start, row) },
-        escrow: home.contracts[escrowName(row.id)],
-      })),
-    ),
+/** The keys of a chain whose first ones were replaced. A role without a rotation is absent. */
+export async function rotatedKeys(start: EvmStart, home: ChainHomeRow): Promise<RotatedKeys> {
+  const rows = await start.store.read((t) => allKeys(t))
+  const used = async (role: KeyRole, address: Wallet) => {
+    const current = rows.find(({ id, state }) => id === address && state === 'current')
+    return current && { current, key: await inUse(start, current), former: former(rows, role) }
   }
+  const gas = await used('gas', home.gas_key)
+  const payTo = await used('pay_to', home.pay_to)
+  return {
+    ...(gas && {
+      gas: gas.key,
+      isShared: gas.current.leaked === true,
+      formerGas: await Promise.all(gas.former.map((row) => formerGasKey(start, home, row))),
+    }),
+    ...(payTo && {
+      payTo: payTo.key,
+      former: await Promise.all(
+        payTo.former
+          .filter(({ state }) => state === 'retiring')
+          .map(async (row) => ({
+            ...{ address: row.id, until: row.until ?? 0, key: await signerOf(start, row) },
+            escrow: home.contracts[escrowName(row.id)],
+          })),
+      ),
+    }),
+  }
+}
+
+function former(rows: readonly OperatorKeyRow[], of: KeyRole): OperatorKeyRow[] {
+  return rows.filter(({ role, state }) => role === of && (state === 'retiring' || state === 'retired'))
+}
+
+async function formerGasKey(start: EvmStart, home: ChainHomeRow, row: OperatorKeyRow): Promise<FormerGasKey> {
+  const key = row.state === 'retiring' ? await signerOf(start, row) : undefined
+  return { address: row.id, ...compact({ anchors: home.contracts[anchorsName(row.id)], key }) }
+}
+
+/** The key in use. The operator may have moved it since it was prepared, and names its file. */
+async function inUse(start: EvmStart, current: OperatorKeyRow): Promise<Signer> {
+  const { mode, setup } = start
+  const file = current.role === 'gas' ? setup.gasKeyFile : setup.payToKeyFile
+  const flag = `--${roleNames[current.role]}-key-file`
+  const isNamed = mode !== 'devnet' && file !== undefined
+  const named = isNamed ? await keyIn(file, flag, compact({ passphrase: setup.passphrase?.() })) : undefined
+  return named?.address === current.id ? named : signerOf(start, current)
 }
 
 /** Rotation of the keys of a running chain. Every step is durable before the next one. */
 export function openOperatorKeys(start: EvmStart, keyed: Keyed): OperatorKeys {
   const { store, wall } = start
+  const { chain } = keyed
   return {
     list: async () => (await store.read((t) => allKeys(t))).map(shown),
-    prepare: async ({ role, source }) => shown(await prepare(start, keyed, { role, source })),
+    prepare: async (order) => shown(await prepare(start, keyed, order)),
     markLeaked: (address) =>
-      change(start, address, (row) => ({ ...row, leaked: true, ...(row.until && { until: wall() }) })).then(() =>
+      changeKey(start, address, (row) => ({ ...row, leaked: true, ...(row.until && { until: wall() }) })).then(() =>
         closeWindow(keyed, address, wall()),
       ),
-    replace: () => replacePayTo(start, keyed),
-    sweep: (address, keep) => sweep(start, keyed, { address, keep }),
+    replace: (role) => (role === 'gas' ? replaceGas(start, keyed) : replacePayTo(start, keyed)),
+    sweep: async (address, keep) => {
+      const row = await store.table(operatorKeys).get(address)
+      if (row?.role === 'gas') return moveEther(start, keyed, row)
+      return sweep(start, keyed, { address, keep })
+    },
     retire: async (address) => {
-      await change(start, address, (row) => ({ ...row, state: 'retired', since: wall() }))
-      const { ring } = keyed.chain
-      ring.all = ring.all.filter((one) => one.address !== address)
+      if (chain.gas.senders.includes(address)) await chain.queue.forget(address)
+      await changeKey(start, address, (row) => ({ ...row, state: 'retired', since: wall() }))
+      chain.ring.all = chain.ring.all.filter((one) => one.address !== address)
     },
   }
 }
@@ -94,60 +110,62 @@ function closeWindow({ chain: { ring } }: Keyed, address: Wallet, now: number): 
   ring.all = ring.all.map((one) => (one.address === address && one.until < Infinity ? { ...one, until: now } : one))
 }
 
-function change({ store }: EvmStart, address: Wallet, to: (row: OperatorKeyRow) => OperatorKeyRow): Promise<void> {
-  return store.tx(async (t) => {
-    const row = await t.table(operatorKeys).getForUpdate(address)
-    if (row) await t.table(operatorKeys).put(to(row))
-  })
-}
-
-type Preparing = { readonly role: KeyRole; readonly source: string | undefined }
-
-async function prepare(start: EvmStart, { chain }: Keyed, { role, source }: Preparing): Promise<OperatorKeyRow> {
+async function prepare(start: EvmStart, keyed: Keyed, order: KeyOrder): Promise<OperatorKeyRow> {
   const { store, wall } = start
+  const { chain } = keyed
+  const { role } = order
   const known = await store.read((t) => allKeys(t))
   const next = known.find((row) => row.role === role && row.state === 'next')
   if (next) return next
-  const current = chain.payTo
-  const given = start.mode === 'devnet' ? `pay-to-${Math.max(known.length, 1) + 1}.key` : fileIn(source)
-  const { address } = await signerOf(start, { source: given })
-  if (known.some(({ id }) => id === address) || address === current || address === chain.queue.status().signer) {
-    throw new AppError('conflict', `key_file: ${address} is or was a key of this marketplace; use a new key.`)
+  const current = role === 'gas' ? chain.gas.key.address : chain.payTo
+  const number = Math.max(known.filter((row) => row.role === role).length, 1) + 1
+  const source = sourceOf(start, order, `${roleNames[role]}-${number}.key`)
+  const signer = await signerOf(start, { role, source, id: order.address })
+  const { address } = signer
+  if (known.some(({ id }) => id === address) || address === chain.payTo || address === chain.gas.key.address) {
+    const field = order.address === undefined ? 'key_file' : 'address'
+    throw new AppError('conflict', `${field}: ${address} is or was a key of this marketplace; use a new key.`)
   }
+  await refuseFailing(signer)
+  if (role === 'gas') await checkHandOver(start, keyed, address)
   const fresh = { role, sweeps: 0, swept: ZERO }
   return store.tx(async (t) => {
     const table = t.table(operatorKeys)
     if (!(await table.getForUpdate(current))) {
-      await table.put({ ...fresh, id: current, state: 'current', since: 0, source: firstSource(start) })
+      await table.put({ ...fresh, id: current, state: 'current', since: 0, source: firstSource(start, role) })
     }
     await table.getForUpdate(address)
-    return table.put({ ...fresh, id: address, state: 'next', since: wall(), source: given })
+    return table.put({ ...fresh, id: address, state: 'next', since: wall(), source })
   })
 }
 
-function fileIn(source: string | undefined): string {
+function sourceOf({ mode }: EvmStart, { source, address }: KeyOrder, own: string): string {
+  if (address !== undefined) return SIGNER
+  if (mode === 'devnet') return own
   if (source !== undefined && isAbsolute(source)) return source
   throw new AppError('invalid_request', 'key_file: required: the absolute path of the new key on the daemon’s machine.')
 }
 
-function firstSource({ mode, setup }: EvmStart): string {
-  if (setup.payToAddress !== undefined) return SIGNER
-  return mode === 'devnet' ? 'pay-to.key' : resolve(setup.payToKeyFile ?? '')
+function firstSource({ mode, setup }: EvmStart, role: KeyRole): string {
+  const [address, file] =
+    role === 'gas' ? [setup.gasAddress, setup.gasKeyFile] : [setup.payToAddress, setup.payToKeyFile]
+  if (address !== undefined) return SIGNER
+  return mode === 'devnet' && file === undefined ? `${roleNames[role]}.key` : resolve(file ?? '')
 }
 
 /** Deploys the new address's escrow contract, then quotes the address. */
 async function replacePayTo(start: EvmStart, { chain, deployment, row }: Keyed): Promise<void> {
   const { store, wall, mode } = start
-  const next = (await store.read((t) => allKeys(t, 'pay_to'))).find(({ state }) => state === 'next')
+  const next = await nextKey(start, 'pay_to')
   if (!next) return
-  const roles = { sender: chain.queue.status().signer, payTo: next.id, salt: row.salt }
+  const roles = { sender: chain.gas.key.address, payTo: next.id, salt: row.salt }
   const plan = { escrow: planOwn(roles, deployment.asset).escrow }
   await deploy(plan, chain)
   const key = await signerOf(start, next)
   const escrow = plan.escrow.address
   const at = await store.tx(async (t) => {
     const now = wall()
-    const old = await takePlace(t, next.id, now)
+    const old = await takePlace(t, { id: next.id, now, windowMs: quoteWindowSeconds * SECOND_MS })
     const home = await t.table(chainHomes).getForUpdate('chain')
     if (!home || !old) throw new Error(`${chainNetworks[mode]} has no key to replace`)
     const before = compact({ [escrowName(old.id)]: home.contracts['escrow'] })
@@ -160,18 +178,6 @@ async function replacePayTo(start: EvmStart, { chain, deployment, row }: Keyed):
   ring.all = [{ address: next.id, until: Number.POSITIVE_INFINITY, key, escrow }, ...replaced, ...former]
 }
 
-/** Makes a prepared key the current one. Quotes of a leaked address end at once. @returns the replaced key */
-async function takePlace(t: Tx, id: Wallet, now: number): Promise<OperatorKeyRow | undefined> {
-  const table = t.table(operatorKeys)
-  const next = await table.getForUpdate(id)
-  const known = (await allKeys(t, next?.role)).find(({ state }) => state === 'current')
-  const old = known && (await table.getForUpdate(known.id))
-  if (!next || !old) return undefined
-  await table.put({ ...next, state: 'current', since: now })
-  const until = old.leaked ? now : now + quoteWindowSeconds * SECOND_MS
-  return table.put({ ...old, state: 'retiring', since: now, until })
-}
-
 type Sweeping = { readonly address: Wallet; readonly keep: bigint }
 
 async function sweep(start: EvmStart, { chain }: Keyed, { address, keep }: Sweeping): Promise<bigint | undefined> {
@@ -179,12 +185,12 @@ async function sweep(start: EvmStart, { chain }: Keyed, { address, keep }: Sweep
   const row = await store.table(operatorKeys).get(address)
   const from = chain.ring.all.find((one) => one.address === address)
   if (!row || !from) return 0n
-  const to = (await store.read((t) => allKeys(t, 'pay_to'))).find(({ state }) => state === 'next')?.id ?? chain.payTo
+  const to = (await nextKey(start, 'pay_to'))?.id ?? chain.payTo
   const held = await chain.balanceOf(address)
   if (!row.sweep && (held <= keep || to === address)) return held
   const order = row.sweep ?? { to, amount: usdc(held - keep) }
   // Stored before it is sent, so that a repeated sweep has the same bytes.
-  if (!row.sweep) await change(start, address, (known) => ({ ...known, sweep: order }))
+  if (!row.sweep) await changeKey(start, address, (known) => ({ ...known, sweep: order }))
   const id = `sweep:${address}:${row.sweeps}`
   const moved = await move({ queue: chain.queue, digestOf: chain.digestOf }, from, {
     id,
@@ -193,7 +199,7 @@ async function sweep(start: EvmStart, { chain }: Keyed, { address, keep }: Sweep
   })
   if (!moved || (!moved.ok && moved.failure !== 'insufficient_funds')) return undefined
   // A sweep that failed for lack of money can pay only an own address later, so the next one may go besides it.
-  await change(start, address, ({ sweep: _, ...known }) => ({
+  await changeKey(start, address, ({ sweep: _, ...known }) => ({
     ...known,
     sweeps: known.sweeps + 1,
     swept: usdc(known.swept + (moved.ok ? order.amount : 0n)),

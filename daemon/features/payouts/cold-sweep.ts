@@ -1,0 +1,57 @@
+import { type Usdc, usdc, ZERO } from '../../../src/core/money.ts'
+import { MINUTE_MS } from '../../../src/core/time.ts'
+import { defineCron } from '../../crons/cron.ts'
+import { everyQuarterHour } from '../../crons/schedule.ts'
+import type { Context } from '../../kernel/context.ts'
+import { hotBalance } from '../../ports/chain/chain.ts'
+import { commit } from '../../store/draw.ts'
+import type { ReadTx } from '../../store/port.ts'
+import { account } from '../ledger/legs.ts'
+import { balanceOf } from '../ledger/post.ts'
+import { openPayout, openPayoutOf, runPayouts } from './payouts.ts'
+
+/** Smallest amount that is worth its gas. */
+const LEAST = usdc(1_000_000n)
+
+/**
+ * What the pay-to wallet has to send to the cold address: what is above the ceiling, but no more than the operator's own
+ * money that is not cold yet. So what the marketplace owes to others stays, also what lies in escrow.
+ */
+export async function coldDue(t: ReadTx, hot: Usdc, ceiling: Usdc): Promise<Usdc> {
+  const own = (await balanceOf(t, account.oper)) + (await balanceOf(t, account.cold))
+  const above = hot - ceiling
+  const due = above < own ? above : own
+  return due < LEAST ? ZERO : usdc(due)
+}
+
+/** Sends what is above the ceiling to the cold address, as a payout: at most one at a time, and each once. */
+export const coldSweep = defineCron({
+  name: 'cold-sweep',
+  schedule: everyQuarterHour,
+  deadlineMs: 10 * MINUTE_MS,
+  inHealth: false,
+  async run({ ctx }) {
+    const { coldAddress, hotCeiling } = ctx.config
+    if (coldAddress === undefined || hotCeiling === undefined) return { skip: 'no_cold_address' }
+    if (ctx.switches.now().paused) return { skip: 'paused' }
+    const hot = await hotBalance(ctx.chain)
+    await commit(ctx, async (t, draw) => {
+      const amount = await coldDue(t, hot, hotCeiling)
+      const ref = { kind: 'cold', id: coldAddress }
+      const payout = { kind: 'cold', wallet: coldAddress, source: account.cold, amount, ref } as const
+      await openPayout(t, draw, { ...payout, at: ctx.clock.now() })
+    })
+    await runPayouts(ctx)
+    return undefined
+  },
+})
+
+/** Whether nothing moves what the pay-to wallet holds above its ceiling: it is owed to others, or the payout waits. */
+export async function staysHot({ store, config }: Context, hot: Usdc): Promise<boolean> {
+  const { coldAddress, hotCeiling } = config
+  if (coldAddress === undefined || hotCeiling === undefined) return true
+  return store.read(async (t) => {
+    const open = await openPayoutOf(t, coldAddress)
+    return open ? open.attempts > 1 : (await coldDue(t, hot, hotCeiling)) === ZERO
+  })
+}
