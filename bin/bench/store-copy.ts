@@ -1,6 +1,8 @@
 import { fork } from 'node:child_process'
+import { subscribe } from 'node:diagnostics_channel'
 import { existsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
+import type { Server } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -19,7 +21,7 @@ import { rounded, type Say } from './report.ts'
 
 const BUYERS = 16
 const CONNECTIONS = 16
-const PURCHASES_A_REPORT = 10_000
+const PURCHASES_A_REPORT = 1_000
 const SCHEMA = 'copied'
 const CUT_POLL_MS = 20
 const LIMIT_MS = 3_600_000
@@ -85,6 +87,11 @@ async function fill({ dataDir, purchases, say }: { dataDir: string } & Omit<Part
       const headers = { 'X-BALANCE-AUTH': buyer.key }
       requests.push(requestBytes({ url: daemon.url, method: 'POST', path, headers, body: '{"text":"Read this."}' }))
     }
+    // After a pause of the machine, a server of this process would end connections that are just being used.
+    subscribe('http.server.request.start', (message) => {
+      const { server } = message as { readonly server: Server } // as Node documents it
+      server.keepAliveTimeout = LIMIT_MS
+    })
     let sent = 0
     const next = (): Buffer | undefined => {
       if (sent >= purchases) return undefined
