@@ -177,15 +177,9 @@ type AppParts = {
   readonly step: ReportStart
 }
 
-type Opened = {
-  readonly ctx: Context
-  readonly taken: TakenPort
-  readonly notes: readonly string[]
-  readonly beginStop: () => void
-  readonly close: () => Promise<void>
-}
+type Opened = Awaited<ReturnType<typeof buildContext>>
 
-async function buildContext({ chain: settled, ...parts }: AppParts): Promise<Opened> {
+async function buildContext({ chain: settled, ...parts }: AppParts) {
   const { config, ports, store, opened, log, machine, recover, entropy, taken, step } = parts
   const { chain } = settled
   const clock = ports.businessClock ?? (await openClock(store, chain, machine))

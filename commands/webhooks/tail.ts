@@ -26,18 +26,7 @@ const options = z.object({
 })
 type Context = CommandContext<unknown, z.output<typeof options>>
 
-type Try = {
-  readonly at: string
-  readonly delivery_id: string
-  readonly event_id: string
-  readonly type: string
-  readonly number: number
-  readonly state: Delivery['status']
-  readonly status: number | null
-  readonly latency_ms: number
-  readonly error: string | null
-  readonly url: string
-}
+type Try = ReturnType<typeof triesIn>[number]
 
 export const command = defineCommand({
   name: 'webhooks tail',
@@ -98,7 +87,7 @@ async function rowsOf(session: Session): Promise<readonly Delivery[]> {
 }
 
 /** New delivery attempts, oldest first. */
-function triesIn(rows: readonly Delivery[], seen: ReadonlyMap<string, number> = new Map()): readonly Try[] {
+function triesIn(rows: readonly Delivery[], seen: ReadonlyMap<string, number> = new Map()) {
   return rows
     .flatMap(({ delivery_id, event_id, type, url, status: state, attempts }) =>
       attempts.map(({ at, status, latency_ms, error }, i) => {

@@ -241,16 +241,9 @@ function createRunner({ state, ctx }: RunnerParts): Runner {
 const STALE_INTERVALS = 3
 
 /** `/health.crons[name]`. */
-type CronHealth = {
-  readonly last_success: number | null
-  readonly last_skipped: number | null
-  readonly last_failure: number | null
-  readonly age_seconds: number | null
-  readonly stale: boolean
-  readonly skip_reason?: string
-}
+type CronHealth = ReturnType<typeof healthOf>
 
-function healthOf(cron: Cron, row: CronRow, now: number): CronHealth {
+function healthOf(cron: Cron, row: CronRow, now: number) {
   const { last_success, last_skipped, last_failure, skip_reason, created_at } = row
   return {
     last_success,

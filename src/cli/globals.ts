@@ -1,4 +1,5 @@
 import type { Usdc } from '../core/money.ts'
+import { keysOf } from '../core/record.ts'
 import { palettes } from '../text/text.ts'
 
 /** Values of `--debug=`. */
@@ -15,89 +16,70 @@ export type GlobalOption = {
   readonly hidden?: true
 }
 
-export const globalOptions = [
-  {
-    key: 'remote',
-    flags: '-r, --remote <name>',
-    env: 'SOUK_REMOTE',
-    summary: 'remote instance to use (default: local)',
-  },
-  { key: 'baseUrl', flags: '--base-url <url>', env: 'SOUK_BASE_URL', summary: 'URL of an instance that is not saved' },
-  {
-    key: 'instance',
+const options = {
+  remote: { flags: '-r, --remote <name>', env: 'SOUK_REMOTE', summary: 'remote instance to use (default: local)' },
+  baseUrl: { flags: '--base-url <url>', env: 'SOUK_BASE_URL', summary: 'URL of an instance that is not saved' },
+  instance: {
     flags: '--instance <name>',
     env: 'SOUK_INSTANCE',
     summary: 'name of the local daemon, if several run (default: default)',
   },
-  { key: 'as', flags: '--as <wallet>', env: 'SOUK_AS', summary: 'wallet to act as' },
-  {
-    key: 'pay',
+  as: { flags: '--as <wallet>', env: 'SOUK_AS', summary: 'wallet to act as' },
+  pay: {
     flags: '--pay <how>',
     env: 'SOUK_PAY',
     choices: ['auto', 'balance', 'x402', 'none'],
     summary: 'payment method (default: auto, balance first)',
   },
-  {
-    key: 'maxPrice',
+  maxPrice: {
     flags: '--max-price <usd>',
     env: 'SOUK_MAX_PRICE',
     summary: 'spending limit for this command, in USDC (default: 1.00)',
   },
-  { key: 'json', flags: '--json', summary: 'print JSON' },
-  { key: 'ndjson', flags: '--ndjson', summary: 'print one JSON line per row or event' },
-  { key: 'fields', flags: '--fields <a,b.c>', summary: 'print only these JSON fields' },
-  { key: 'jq', flags: '-q, --jq <expr>', summary: 'filter the JSON with a jq expression' },
-  { key: 'tsv', flags: '--tsv', summary: 'print tab-separated rows' },
-  { key: 'header', flags: '--header', summary: 'add a header row to TSV' },
-  { key: 'dryRun', flags: '--dry-run', summary: 'show the request without sending it' },
-  { key: 'yes', flags: '-y, --yes', summary: 'answer yes to all confirmations' },
-  { key: 'noInput', flags: '--no-input', env: 'SOUK_NO_INPUT', summary: 'never ask for input' },
-  { key: 'confirm', flags: '--confirm <name>', summary: 'name of the protected remote, which confirms the change' },
-  { key: 'wait', flags: '--wait', summary: 'wait until the operation ends; --wait=30s sets a limit' },
-  { key: 'waitFor', flags: '--wait-for <duration>', hidden: true, summary: '' },
-  {
-    key: 'timeout',
-    flags: '--timeout <duration>',
-    env: 'SOUK_TIMEOUT',
-    summary: 'time limit for a response and for --wait',
-  },
-  { key: 'idempotencyKey', flags: '--idempotency-key <key>', summary: 'idempotency key: a repeated request runs once' },
-  {
-    key: 'color',
+  json: { flags: '--json', summary: 'print JSON' },
+  ndjson: { flags: '--ndjson', summary: 'print one JSON line per row or event' },
+  fields: { flags: '--fields <a,b.c>', summary: 'print only these JSON fields' },
+  jq: { flags: '-q, --jq <expr>', summary: 'filter the JSON with a jq expression' },
+  tsv: { flags: '--tsv', summary: 'print tab-separated rows' },
+  header: { flags: '--header', summary: 'add a header row to TSV' },
+  dryRun: { flags: '--dry-run', summary: 'show the request without sending it' },
+  yes: { flags: '-y, --yes', summary: 'answer yes to all confirmations' },
+  noInput: { flags: '--no-input', env: 'SOUK_NO_INPUT', summary: 'never ask for input' },
+  confirm: { flags: '--confirm <name>', summary: 'name of the protected remote, which confirms the change' },
+  wait: { flags: '--wait', summary: 'wait until the operation ends; --wait=30s sets a limit' },
+  waitFor: { flags: '--wait-for <duration>', hidden: true, summary: '' },
+  timeout: { flags: '--timeout <duration>', env: 'SOUK_TIMEOUT', summary: 'time limit for a response and for --wait' },
+  idempotencyKey: { flags: '--idempotency-key <key>', summary: 'idempotency key: a repeated request runs once' },
+  color: {
     flags: '--color <when>',
     choices: ['auto', 'always', 'never'],
     summary: 'color the output; NO_COLOR and CLICOLOR=0 turn colors off',
   },
-  {
-    key: 'palette',
+  palette: {
     flags: '--palette <name>',
     env: 'SOUK_PALETTE',
     choices: palettes,
     summary: 'colors: default, cb (for color blindness) or mono',
   },
-  { key: 'ascii', flags: '--ascii', env: 'SOUK_ASCII', summary: 'use ASCII characters only' },
-  { key: 'utc', flags: '--utc', env: 'SOUK_UTC', summary: 'show times in UTC' },
-  { key: 'iso', flags: '--iso', summary: 'show ISO 8601 times' },
-  { key: 'quiet', flags: '--quiet', summary: 'print data and errors only' },
-  { key: 'noPager', flags: '--no-pager', env: 'SOUK_NO_PAGER', summary: 'print long output without a pager' },
-  { key: 'verbose', flags: '-v, --verbose', summary: 'print each step' },
-  {
-    key: 'debug',
+  ascii: { flags: '--ascii', env: 'SOUK_ASCII', summary: 'use ASCII characters only' },
+  utc: { flags: '--utc', env: 'SOUK_UTC', summary: 'show times in UTC' },
+  iso: { flags: '--iso', summary: 'show ISO 8601 times' },
+  quiet: { flags: '--quiet', summary: 'print data and errors only' },
+  noPager: { flags: '--no-pager', env: 'SOUK_NO_PAGER', summary: 'print long output without a pager' },
+  verbose: { flags: '-v, --verbose', summary: 'print each step' },
+  debug: {
     flags: '--debug',
     env: 'SOUK_DEBUG',
     summary: 'show requests and stack traces; --debug=http shows requests with their bodies',
   },
-  { key: 'debugTopic', flags: '--debug-topic <what>', hidden: true, summary: '' },
-  {
-    key: 'config',
-    flags: '--config <dir>',
-    env: 'SOUK_CONFIG_DIR',
-    summary: 'folder with wallets, remotes and settings',
-  },
-  { key: 'data', flags: '--data <dir>', env: 'SOUK_DATA_DIR', summary: 'folder with the data of the local daemon' },
-] as const satisfies readonly GlobalOption[]
+  debugTopic: { flags: '--debug-topic <what>', hidden: true, summary: '' },
+  config: { flags: '--config <dir>', env: 'SOUK_CONFIG_DIR', summary: 'folder with wallets, remotes and settings' },
+  data: { flags: '--data <dir>', env: 'SOUK_DATA_DIR', summary: 'folder with the data of the local daemon' },
+} as const satisfies Readonly<Record<string, Omit<GlobalOption, 'key'>>>
 
-export type GlobalKey = (typeof globalOptions)[number]['key']
+export const globalOptions = keysOf(options).map((key) => ({ key, ...options[key] }))
+
+export type GlobalKey = keyof typeof options
 /** Values as typed: text, or true for flags. */
 export type RawGlobals = { readonly [K in GlobalKey]?: string | boolean }
 

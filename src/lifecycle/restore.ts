@@ -8,14 +8,7 @@ import { LOCAL, type Places, readSettings } from '../client/settings.ts'
 
 type Context = Pick<CommandContext<unknown, unknown>, 'places' | 'io' | 'globals' | 'system'>
 
-export type Restored = {
-  readonly data_dir: string
-  readonly store_id: string
-  readonly records: number
-  readonly blobs: number
-  readonly replaced: boolean
-  readonly keys: NeededKeys | null
-}
+export type Restored = Awaited<ReturnType<typeof restoreFrom>>
 
 /** Addresses of the keys that a restored marketplace needs, and its chain. */
 export type NeededKeys = { readonly chain: string; readonly gas: string; readonly pay_to: string }
@@ -68,7 +61,7 @@ export function demoRefused({ places }: Pick<Context, 'places'>): CliError {
   })
 }
 
-export async function restoreFrom({ places, io, system }: Context, file: string): Promise<Restored> {
+export async function restoreFrom({ places, io, system }: Context, file: string) {
   const replaced = hasStore({ places })
   using _progress = io.progress(`checking ${io.path(file)} and putting it in place`)
   const { storeId, records, blobs, home } = await (await system.daemon()).replaceData(places.data, file)

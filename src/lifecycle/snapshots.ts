@@ -8,12 +8,7 @@ import { didYouMean } from '../text/text.ts'
 import { askBackup, saveBackup } from './save-backup.ts'
 
 type Context = Pick<CommandContext<unknown, unknown>, 'places'>
-export type Snapshot = {
-  readonly name: string
-  readonly saved_at: string
-  readonly size_bytes: number
-  readonly file: string
-}
+export type Snapshot = ReturnType<typeof listSnapshots>[number]
 
 const NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/
 const ENDING = '.tar'
@@ -30,7 +25,7 @@ export function snapshotFile(host: Context, name: string): string {
 }
 
 /** Snapshots, newest first. */
-export function listSnapshots(host: Context): Snapshot[] {
+export function listSnapshots(host: Context) {
   const folder = snapshotFolder(host)
   if (!existsSync(folder)) return []
   const files = readdirSync(folder).filter((file) => file.endsWith(ENDING))

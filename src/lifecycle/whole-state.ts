@@ -22,12 +22,7 @@ export const STDOUT = '-'
 const TRIES = 20
 const BETWEEN_TRIES_MS = 500
 
-export type SavedState = {
-  readonly file: string | null
-  readonly records: number
-  readonly files: number
-  readonly sha256: string
-}
+export type SavedState = Awaited<ReturnType<typeof exportWhole>>
 
 type Row = { readonly [member: string]: Json }
 
@@ -53,7 +48,7 @@ export type WrittenLine =
     }
 
 /** Exports the marketplace to a file or stdout, whether the daemon runs or not. */
-export async function exportWhole(context: Context, file: string): Promise<SavedState> {
+export async function exportWhole(context: Context, file: string) {
   const { io } = context
   using progress = io.progress('reading the export')
   let lines = 0

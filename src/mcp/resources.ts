@@ -10,12 +10,7 @@ const NAME_CHARS_MAX = 120
 const MIME = 'application/json'
 const URI = /^souk:\/\/(services|jobs)\/((?:svc|job)_[0-9a-f]{16})$/
 
-export type ListedResource = {
-  readonly uri: string
-  readonly name: string
-  readonly description: string
-  readonly mimeType: string
-}
+export type ListedResource = Awaited<ReturnType<typeof listResources>>[number]
 
 export const resourceTemplates = [
   { uriTemplate: 'souk://services/{id}', name: 'listing', description: 'a listing as buyers see it', mimeType: MIME },
@@ -23,7 +18,7 @@ export const resourceTemplates = [
 ]
 
 /** Resources of a wallet: the catalog's listings, and the wallet's newest jobs if it has an API key. */
-export async function listResources(session: Session): Promise<ListedResource[]> {
+export async function listResources(session: Session) {
   const { services } = await session.call('getCatalog', { query: { limit: String(LISTED_MAX) } })
   const key = await session.apiKey()
   const headers = key === undefined ? undefined : { 'x-api-key': key }

@@ -3,7 +3,7 @@ import type { Session, SessionHost } from '../cli/session.ts'
 import { pay } from '../cli/wallet/paying.ts'
 import { becomeKnown } from '../cli/wallet/persona.ts'
 import { keepAccount } from '../client/secrets.ts'
-import { currentWallet, type NamedWallet, walletNames } from '../client/wallets.ts'
+import { currentWallet, walletNames } from '../client/wallets.ts'
 import { AppError } from '../core/error.ts'
 
 const TEST_MONEY: readonly string[] = ['sandbox', 'devnet']
@@ -20,15 +20,11 @@ export function isTestMoney(modes: readonly string[]): boolean {
 }
 
 /** Which parts of a seller's set-up exist already: wallet and account. */
-export type SellerStanding = {
-  readonly wallet: NamedWallet | undefined
-  readonly isRegistered: boolean
-  readonly name: string
-}
+export type SellerStanding = Awaited<ReturnType<typeof standingOf>>
 
 type SellerHost = SessionHost & { readonly options: { readonly name?: string | undefined } }
 
-export async function standingOf({ places, globals }: SessionHost, session: Session): Promise<SellerStanding> {
+export async function standingOf({ places, globals }: SessionHost, session: Session) {
   const name = globals.as ?? currentWallet(places)?.name ?? FIRST_WALLET
   if (!walletNames(places).includes(name)) return { wallet: undefined, isRegistered: false, name }
   return { wallet: currentWallet(places, name), isRegistered: (await session.apiKey()) !== undefined, name }

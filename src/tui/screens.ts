@@ -6,60 +6,29 @@ import type { Screen, Tab } from './shell/screen.ts'
 import { logPart } from './shell/ui.ts'
 
 /** Screens whose modules are loaded on demand, so that the first frame comes sooner. */
-const later: readonly (Tab & { readonly load: () => Promise<Screen['use']> })[] = [
-  {
-    id: 'services',
-    digit: '2',
-    title: 'Services',
-    short: 'Svcs',
-    part: ({ shopView }) => shopView,
-    load: async () => (await import('./services/screen.ts')).useServices,
-  },
-  {
-    id: 'jobs',
-    digit: '3',
-    title: 'Jobs',
-    short: 'Jobs',
-    load: async () => (await import('./jobs/screen.ts')).useJobs,
-  },
-  {
-    id: 'threads',
-    digit: '4',
-    title: 'Threads',
-    short: 'Thrd',
-    load: async () => (await import('./threads/screen.ts')).useThreads,
-  },
-  {
-    id: 'compliance',
-    digit: '8',
-    title: 'Compliance',
-    short: 'Comp',
-    load: async () => (await import('./compliance/screen.ts')).useCompliance,
-  },
-  {
-    id: 'money',
-    digit: '7',
-    title: 'Money',
-    short: 'Mony',
-    load: async () => (await import('./money/screen.ts')).useMoney,
-  },
-  {
-    id: 'logs',
-    digit: '9',
-    title: 'Logs',
-    short: 'Logs',
-    part: ({ logs }) => logPart(logs.view),
-    load: async () => (await import('./logs/screen.ts')).useLogs,
-  },
-  {
-    id: 'requests',
-    title: 'Requests and bids',
-    short: 'Reqs',
-    load: async () => (await import('./requests/screen.ts')).useRequests,
-  },
-  { id: 'people', title: 'People', short: 'Ppl', load: async () => (await import('./people/screen.ts')).usePeople },
-  { id: 'clock', title: 'Clock', short: 'Clck', load: async () => (await import('./clock/screen.ts')).useClockScreen },
+const later: readonly (Tab & { readonly id: keyof typeof load })[] = [
+  { id: 'services', digit: '2', title: 'Services', short: 'Svcs', part: ({ shopView }) => shopView },
+  { id: 'jobs', digit: '3', title: 'Jobs', short: 'Jobs' },
+  { id: 'threads', digit: '4', title: 'Threads', short: 'Thrd' },
+  { id: 'compliance', digit: '8', title: 'Compliance', short: 'Comp' },
+  { id: 'money', digit: '7', title: 'Money', short: 'Mony' },
+  { id: 'logs', digit: '9', title: 'Logs', short: 'Logs', part: ({ logs }) => logPart(logs.view) },
+  { id: 'requests', title: 'Requests and bids', short: 'Reqs' },
+  { id: 'people', title: 'People', short: 'Ppl' },
+  { id: 'clock', title: 'Clock', short: 'Clck' },
 ]
+
+const load = {
+  services: async () => (await import('./services/screen.ts')).useServices,
+  jobs: async () => (await import('./jobs/screen.ts')).useJobs,
+  threads: async () => (await import('./threads/screen.ts')).useThreads,
+  compliance: async () => (await import('./compliance/screen.ts')).useCompliance,
+  money: async () => (await import('./money/screen.ts')).useMoney,
+  logs: async () => (await import('./logs/screen.ts')).useLogs,
+  requests: async () => (await import('./requests/screen.ts')).useRequests,
+  people: async () => (await import('./people/screen.ts')).usePeople,
+  clock: async () => (await import('./clock/screen.ts')).useClockScreen,
+} as const satisfies Readonly<Partial<Record<ScreenId, () => Promise<Screen['use']>>>>
 
 const loaded = new Map<ScreenId, Screen>(
   [overviewScreen, cronsScreen, endpointsScreen].map((screen) => [screen.id, screen]),
@@ -83,6 +52,5 @@ export function screenOf(id: ScreenId): Screen | undefined {
 export async function loadScreen(id: ScreenId): Promise<void> {
   const screen = later.find((one) => one.id === id)
   if (screen === undefined || loaded.has(id)) return
-  const { load, ...tab } = screen
-  loaded.set(id, { ...tab, use: await load() })
+  loaded.set(id, { ...screen, use: await load[screen.id]() })
 }

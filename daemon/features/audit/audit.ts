@@ -175,11 +175,7 @@ function count(audit: Audit, { rows, sold, cursor }: Counted): void {
   audit.cursor = cursor
 }
 
-type Compared = {
-  readonly row: AccountRow
-  readonly hold: HeldFunds | undefined
-  readonly lastBalance: bigint | undefined
-}
+type Compared = Awaited<ReturnType<typeof factsOf>>
 
 async function compareAccounts(audit: Audit): Promise<void> {
   const { store, clock } = audit.ctx
@@ -197,7 +193,7 @@ async function compareAccounts(audit: Audit): Promise<void> {
   }
 }
 
-async function factsOf(t: ReadTx, row: AccountRow, now: number): Promise<Compared> {
+async function factsOf(t: ReadTx, row: AccountRow, now: number) {
   const { kind } = row
   const hold = isHeld(kind) ? await heldFundsOf(t, { ...row, kind }, now) : undefined
   if (kind !== 'bal') return { row, hold, lastBalance: undefined }

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { formatAmount } from '../../../src/core/money.ts'
-import { paymentFaults } from '../../../src/core/payment-fault.ts'
+import { faultReason, faultSentences } from '../../../src/core/payment-fault.ts'
+import { keysOf } from '../../../src/core/record.ts'
 import { SECOND_MS } from '../../../src/core/time.ts'
 import { facilitatedStates } from '../../../src/model/payment.ts'
 import { MAX_FACILITATED, MAX_WRITES } from '../../http/rate-limit.ts'
@@ -28,7 +29,7 @@ test.each([
 })
 
 test('every word in code marks that looks like a reason is one, and its states are states', () => {
-  const reasons = new Set(Object.values(paymentFaults).flatMap(({ v1, v2 }) => [v1, v2]))
+  const reasons = new Set(keysOf(faultSentences).flatMap((fault) => [faultReason(fault, 1), faultReason(fault, 2)]))
   const told = [...page.matchAll(/`([a-z]+_[a-z_]+)`/g)].map(([, word = '']) => word)
   expect(told).toContain('duplicate_settlement')
   expect(told.filter((word) => !reasons.has(word))).toEqual([])

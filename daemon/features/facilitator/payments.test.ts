@@ -9,7 +9,7 @@ import {
   SHOP,
 } from '../../../fixtures/payments/facilitator.ts'
 import type { Hex, Wallet } from '../../../src/core/hex.ts'
-import { type PaymentFault, paymentFaults } from '../../../src/core/payment-fault.ts'
+import { faultReason, type PaymentFault } from '../../../src/core/payment-fault.ts'
 import { settlements } from './rows.ts'
 
 let at: Facilitator
@@ -39,7 +39,7 @@ describe('a payment', () => {
     expect((await at.settle(asked)).body).toMatchObject({ success: false, errorReason: 'duplicate_settlement' })
     expect((await at.verify(asked)).body).toMatchObject({
       isValid: false,
-      invalidReason: paymentFaults.nonce_used[`v${version}`],
+      invalidReason: faultReason('nonce_used', version),
     })
     expect(await at.held(SHOP)).toBe(CENT)
   })
@@ -62,7 +62,7 @@ describe('a payment', () => {
       const buyer = await at.market.buyer('1.00')
       for (const [fault, asking] of wrong) {
         const asked = await at.ask(buyer, { version, ...asking() })
-        const reason = paymentFaults[fault][`v${version}`]
+        const reason = faultReason(fault, version)
         const [verdict, settled] = [await at.verify(asked), await at.settle(asked)]
         expect([verdict.status, verdict.body.isValid, verdict.body.invalidReason, verdict.body.code]).toEqual([
           200,
@@ -87,7 +87,7 @@ describe('a payment', () => {
       amount: '10001',
     })
     expect((await at.settle(await at.ask(buyer, { version: 2, change }))).body.errorReason).toBe(
-      paymentFaults.amount_mismatch.v2,
+      faultReason('amount_mismatch', 2),
     )
   })
 

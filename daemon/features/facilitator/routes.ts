@@ -7,7 +7,7 @@ import { AppError } from '../../../src/core/error.ts'
 import { checksumAddress, type Hex, type Wallet } from '../../../src/core/hex.ts'
 import { DEFAULT_PAGE } from '../../../src/core/limits.ts'
 import { usdc } from '../../../src/core/money.ts'
-import { faultReason, type PaymentFault, paymentFaults } from '../../../src/core/payment-fault.ts'
+import { faultReason, faultSentences, type PaymentFault } from '../../../src/core/payment-fault.ts'
 import { compact } from '../../../src/core/record.ts'
 import { DAY_MS, SECOND_MS } from '../../../src/core/time.ts'
 import type { Call, Encoded, FreeHandlers } from '../../endpoint/handler.ts'
@@ -157,7 +157,7 @@ function verdict(read: ReadAsk, fault: PaymentFault | undefined): Answer<typeof 
 
 /** Why a request is refused. `detail` is preferred, because it names the body member as the server sent it. */
 function sentenceOf(read: ReadAsk, fault: PaymentFault): string {
-  return (read.ok ? undefined : read.detail) ?? paymentFaults[fault].sentence
+  return (read.ok ? undefined : read.detail) ?? faultSentences[fault]
 }
 
 function payerOf(read: ReadAsk): Wallet | undefined {

@@ -4,20 +4,9 @@ import type { LedgerRow } from '../ledger/rows.ts'
 import type { RollupRow } from './rows.ts'
 
 /** Money flows of transactions, in micro-USDC. */
-export type Flows = {
-  sales: number
-  byX402: Usdc
-  byBalance: Usdc
-  atOnce: Usdc
-  toEscrow: Usdc
-  fromEscrow: Usdc
-  providers: Usdc
-  fees: Usdc
-  refunds: Usdc
-  sent: Usdc
-}
+export type Flows = ReturnType<typeof noFlows>
 
-export const noFlows = (): Flows => ({
+export const noFlows = () => ({
   sales: 0,
   byX402: ZERO,
   byBalance: ZERO,

@@ -1,5 +1,5 @@
 import { compact } from '../../../src/core/record.ts'
-import { type JobStatus, jobStatuses } from '../../../src/model/job.ts'
+import { type JobStatus, jobStatuses, workingJobStatuses } from '../../../src/model/job.ts'
 import { threadStatuses } from '../../../src/model/words.ts'
 import { defineMachine } from '../../kernel/machine.ts'
 import type { ThreadRow } from '../threads/rows.ts'
@@ -7,6 +7,12 @@ import type { ThreadRow } from '../threads/rows.ts'
 /** Who can change a job; `system` stands for the daemon and its crons. */
 export const jobRoles = ['buyer', 'provider', 'admin', 'system'] as const
 export type JobRole = (typeof jobRoles)[number]
+
+const parties = ['buyer', 'provider'] as const
+const rulers = ['admin', 'system'] as const
+const begun = ['dispatched', 'in_progress'] as const
+/** States in which the money is still held. */
+const unpaid = [...workingJobStatuses, 'completed', 'verified', 'disputed'] as const
 
 /**
  * Job state machine (decisions §8). Effects happen in the same transaction. `refund` returns the whole hold, `release`
@@ -20,90 +26,29 @@ export const jobMachine = defineMachine({
     { event: 'dispatch', from: ['created'], to: 'dispatched', by: ['system'], effects: ['call_provider'] },
     { event: 'start', act: 'update', from: ['dispatched'], to: 'in_progress', by: ['provider'], effects: [] },
     { event: 'start', act: 'update', from: ['in_progress'], to: 'in_progress', by: ['provider'], effects: [] },
-    {
-      event: 'deliver',
-      act: 'update',
-      from: ['dispatched', 'in_progress'],
-      to: 'completed',
-      by: ['provider'],
-      effects: ['tell_buyer'],
-    },
-    {
-      event: 'fail',
-      act: 'update',
-      from: ['dispatched', 'in_progress'],
-      to: 'failed',
-      by: ['provider'],
-      effects: ['refund', 'tell_buyer'],
-    },
-    {
-      event: 'cancel',
-      act: 'decline',
-      from: ['dispatched'],
-      to: 'cancelled',
-      by: ['buyer', 'provider'],
-      effects: ['refund'],
-    },
+    { event: 'deliver', act: 'update', from: begun, to: 'completed', by: ['provider'], effects: ['tell_buyer'] },
+    { event: 'fail', act: 'update', from: begun, to: 'failed', by: ['provider'], effects: ['refund', 'tell_buyer'] },
+    { event: 'cancel', act: 'decline', from: ['dispatched'], to: 'cancelled', by: parties, effects: ['refund'] },
     { event: 'cancel', act: 'decline', from: ['in_progress'], to: 'cancelled', by: ['provider'], effects: ['refund'] },
-    {
-      event: 'expire',
-      from: ['created', 'dispatched', 'in_progress'],
-      to: 'expired',
-      by: ['system'],
-      effects: ['refund', 'tell_buyer'],
-    },
+    { event: 'expire', from: workingJobStatuses, to: 'expired', by: ['system'], effects: ['refund', 'tell_buyer'] },
     { event: 'verify', from: ['completed'], to: 'verified', by: ['buyer', 'system'], effects: [] },
     { event: 'release', act: null, from: ['verified'], to: 'released', by: ['buyer', 'system'], effects: ['release'] },
     { event: 'dispute', from: ['completed'], to: 'disputed', by: ['buyer'], effects: [] },
     /** A job's possible actions omit this event, because the provider can still deliver before the deadline. */
-    {
-      event: 'dispute_undelivered',
-      act: null,
-      from: ['dispatched', 'in_progress'],
-      to: 'disputed',
-      by: ['buyer'],
-      effects: [],
-    },
-    { event: 'rule_release', act: 'resolve', from: ['disputed'], to: 'verified', by: ['admin', 'system'], effects: [] },
-    {
-      event: 'rule_refund',
-      act: 'resolve',
-      from: ['disputed'],
-      to: 'refunded',
-      by: ['admin', 'system'],
-      effects: ['refund'],
-    },
-    {
-      event: 'rule_split',
-      act: 'resolve',
-      from: ['disputed'],
-      to: 'released',
-      by: ['admin', 'system'],
-      effects: ['split'],
-    },
-    {
-      event: 'emergency_withdraw',
-      from: ['created', 'dispatched', 'in_progress', 'completed', 'verified', 'disputed'],
-      to: 'refunded',
-      by: ['admin'],
-      effects: ['refund'],
-    },
+    { event: 'dispute_undelivered', act: null, from: begun, to: 'disputed', by: ['buyer'], effects: [] },
+    { event: 'rule_release', act: 'resolve', from: ['disputed'], to: 'verified', by: rulers, effects: [] },
+    { event: 'rule_refund', act: 'resolve', from: ['disputed'], to: 'refunded', by: rulers, effects: ['refund'] },
+    { event: 'rule_split', act: 'resolve', from: ['disputed'], to: 'released', by: rulers, effects: ['split'] },
+    { event: 'emergency_withdraw', from: unpaid, to: 'refunded', by: ['admin'], effects: ['refund'] },
     /** The buyer claimed the money from the escrow contract, after the deadline or in an emergency. */
     {
       event: 'claim_timeout',
-      from: ['created', 'dispatched', 'in_progress'],
+      from: workingJobStatuses,
       to: 'expired',
       by: ['system'],
       effects: ['leave', 'tell_buyer'],
     },
-    {
-      event: 'withdraw',
-      act: null,
-      from: ['created', 'dispatched', 'in_progress', 'completed', 'verified', 'disputed'],
-      to: 'refunded',
-      by: ['admin', 'system'],
-      effects: ['leave'],
-    },
+    { event: 'withdraw', act: null, from: unpaid, to: 'refunded', by: rulers, effects: ['leave'] },
   ],
 })
 
@@ -140,13 +85,7 @@ export const threadMachine = defineMachine({
   transitions: [
     { event: 'propose', from: ['inquiry', 'negotiating'], to: 'negotiating', by: ['provider'], effects: ['offer'] },
     { event: 'accept', from: ['negotiating'], to: 'accepted', by: ['buyer'], effects: ['open_job'] },
-    {
-      event: 'decline',
-      from: ['inquiry', 'negotiating'],
-      to: 'cancelled',
-      by: ['buyer', 'provider'],
-      effects: ['withdraw'],
-    },
+    { event: 'decline', from: ['inquiry', 'negotiating'], to: 'cancelled', by: parties, effects: ['withdraw'] },
     ...jobMachine.transitions.map(({ event, act, from, to, by }) => ({
       event,
       ...compact({ act }),

@@ -23,13 +23,13 @@ import { ruleOn, withdrawInEmergency } from '../jobs/escrow-monitor.ts'
 import { jobMachine } from '../jobs/machine.ts'
 import { type Deliverables, type JobRow, jobs } from '../jobs/rows.ts'
 import { aboutJob, isLate, jobSummary, jobView, placeOf } from '../jobs/view.ts'
-import { type LedgerRow, ledger } from '../ledger/rows.ts'
-import { type ServiceRow, services } from '../listings/rows.ts'
+import { ledger } from '../ledger/rows.ts'
+import { services } from '../listings/rows.ts'
 import { type PaymentRow, payments } from '../payments/rows.ts'
 import { compliance } from '../sanctions/sanctions.ts'
 import { attachmentView } from '../threads/files.ts'
 import { messageView, threadView } from '../threads/messages.ts'
-import { type MessageRow, messages, type ThreadFileRow, type ThreadRow, threadFiles, threads } from '../threads/rows.ts'
+import { messages, threadFiles, threads } from '../threads/rows.ts'
 import { jobList } from './party-facts.ts'
 import { partyPage } from './party-page.ts'
 
@@ -40,16 +40,7 @@ type Bundle = z.output<typeof rulingsApi.getJobBundle.reply.schema>
 type Report = NonNullable<Bundle['schema_report']['input']>
 
 /** All stored data of one job and its conversation, from one read. */
-type Evidence = {
-  readonly job: JobRow
-  readonly about: Bundle['job']['about']
-  readonly service: ServiceRow | undefined
-  readonly thread: ThreadRow
-  readonly said: readonly MessageRow[]
-  readonly files: readonly ThreadFileRow[]
-  readonly payment: PaymentRow | undefined
-  readonly postings: readonly LedgerRow[]
-}
+type Evidence = NonNullable<Awaited<ReturnType<typeof collect>>>
 
 /** Evidence for a ruling on a job, as one document; undefined if the job does not exist. */
 async function jobBundle(ctx: Context, id: string, now: number): Promise<Bundle | undefined> {
@@ -78,7 +69,7 @@ async function jobBundle(ctx: Context, id: string, now: number): Promise<Bundle 
   }
 }
 
-async function collect(t: ReadTx, id: string): Promise<Evidence | undefined> {
+async function collect(t: ReadTx, id: string) {
   const job = await t.table(jobs).get(id)
   if (!job) return undefined
   const thread = await t.table(threads).get(job.thread_id)

@@ -4,7 +4,7 @@ import type { PaymentRequirement } from '../../../src/core/authorization.ts'
 import type { Hex, Wallet } from '../../../src/core/hex.ts'
 import { paymentWindows } from '../../../src/core/limits.ts'
 import { formatAmount } from '../../../src/core/money.ts'
-import { type PaymentFault, paymentFaults } from '../../../src/core/payment-fault.ts'
+import { faultSentences, type PaymentFault } from '../../../src/core/payment-fault.ts'
 import { compact } from '../../../src/core/record.ts'
 import { keyed, signInExtensions } from '../../endpoint/caller.ts'
 import { JSON_TYPE, type ReplyOut } from '../../endpoint/exchange.ts'
@@ -129,7 +129,7 @@ async function offerReply(
   const { body, header } = paymentRequired(offered)
   const price = `$${formatAmount(quote.price)}`
   const sentence = refusal.fault
-    ? paymentFaults[refusal.fault].sentence
+    ? faultSentences[refusal.fault]
     : [`This costs ${price} USDC.`, quote.notice].filter(Boolean).join(' ')
   const document = {
     ...body,

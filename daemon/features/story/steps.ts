@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import type { StoryStep } from '../../../src/api/sections/admin-requests.ts'
 import { checksumAddress } from '../../../src/core/hex.ts'
 import { formatAmount, type Usdc } from '../../../src/core/money.ts'
-import { type PaymentFault, paymentFaults } from '../../../src/core/payment-fault.ts'
+import { faultSentences, type PaymentFault } from '../../../src/core/payment-fault.ts'
 import { compact } from '../../../src/core/record.ts'
 import { participants } from '../../kernel/rows.ts'
 import type { ReadTx } from '../../store/port.ts'
@@ -116,7 +116,7 @@ export async function tellRequest(
 
 function whyOf(code: string | null): string {
   if (code === null) return ''
-  return Object.hasOwn(paymentFaults, code) ? `: ${paymentFaults[code as PaymentFault].sentence}` : `: ${code}` // a key
+  return Object.hasOwn(faultSentences, code) ? `: ${faultSentences[code as PaymentFault]}` : `: ${code}` // a key
 }
 
 function nextOfRequest({ status, code, caller, path }: LoggedRequest): string[] {

@@ -129,19 +129,10 @@ async function callEndpoint(t: Tx, draw: Draw, { thread, message, participantId 
   })
 }
 
-export type MessagePage = {
-  readonly messages: z.output<typeof Message>[]
-  readonly total: number
-  readonly limit: number
-  readonly offset: number
-}
+export type MessagePage = Awaited<ReturnType<typeof readMessages>>
 
 /** A page of messages, oldest first. Skips the newest `offset` messages. */
-export async function readMessages(
-  t: ReadTx,
-  thread: ThreadRow,
-  query: z.output<typeof messageQuery>,
-): Promise<MessagePage> {
+export async function readMessages(t: ReadTx, thread: ThreadRow, query: z.output<typeof messageQuery>) {
   const slice = { ...query, limit: query.limit ?? MAX_PAGE, index: 'thread', prefix: [thread.id] }
   const { rows, ...page } = await offsetPage(t.table(messages), slice)
   return { messages: rows.toReversed().map(messageView), ...page }

@@ -72,12 +72,7 @@ export type RecoverInput = {
   readonly rest?: () => Promise<void>
 }
 
-type SegmentEnd = {
-  readonly nextSeq: number
-  readonly sizeBytes: number
-  readonly damagedLines: number
-  readonly torn: TornTail | undefined
-}
+type SegmentEnd = Awaited<ReturnType<typeof replaySegment>>
 
 /** Makes loaders that throw StoreTooLarge if the rows exceed the memory limit. */
 export function loadersOf(parts: {
@@ -170,7 +165,7 @@ type SegmentInput = {
   readonly isLast: boolean
 }
 
-async function replaySegment(input: SegmentInput): Promise<SegmentEnd> {
+async function replaySegment(input: SegmentInput) {
   const { disk, path, isLast } = input
   if ((await disk.stat(path)) === undefined) throw new StoreDamaged(path, 0, 'the segment is missing')
   await using file = await disk.open(path, 'read')

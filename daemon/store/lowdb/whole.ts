@@ -12,17 +12,13 @@ import { intoState } from './load.ts'
 import { snapshotLines } from './snapshot.ts'
 
 /** Rows of a collection in key order (UTF-16). */
-export type WholeTable = {
-  readonly collection: AnyCollection
-  readonly rows: readonly AnyRow[]
-  readonly codec: RowCodec
-}
+export type WholeTable = Awaited<ReturnType<typeof readWhole>>[number]
 
 /**
  * All rows of a stopped store or backup; changes nothing.
  * @throws StoreDamaged, StoreFormatUnknown; StoreMisuse without a store
  */
-export async function readWhole(dir: string, collections: readonly AnyCollection[]): Promise<WholeTable[]> {
+export async function readWhole(dir: string, collections: readonly AnyCollection[]) {
   const manifest = await readManifest(realDisk, dir, FORMAT)
   if (manifest === undefined) throw new StoreMisuse(`${dir} is not a store`)
   const state = createState(collections)

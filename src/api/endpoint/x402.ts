@@ -8,7 +8,7 @@ import {
 } from '../../core/authorization.ts'
 import { checksumAddress, type Hex, type Wallet } from '../../core/hex.ts'
 import { formatAmount, type Usdc, usdc } from '../../core/money.ts'
-import { faultReason, type PaymentFault, paymentFaults } from '../../core/payment-fault.ts'
+import { faultReason, faultSentences, type PaymentFault } from '../../core/payment-fault.ts'
 import { before, compact } from '../../core/record.ts'
 
 /** Header names of x402 v1 and v2 (transport specifications). */
@@ -289,7 +289,7 @@ export function paymentResponse(version: X402Version, outcome: PaymentOutcome): 
 
 function failureMembers(version: X402Version, fault: PaymentFault): Partial<PaymentResponse> {
   const errorReason = faultReason(fault, version)
-  return version === 1 ? { errorReason } : { errorReason, errorMessage: paymentFaults[fault].sentence }
+  return version === 1 ? { errorReason } : { errorReason, errorMessage: faultSentences[fault] }
 }
 
 /** Standard base64 with padding of an object's JSON. */

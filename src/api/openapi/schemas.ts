@@ -77,12 +77,9 @@ function relocated(node: object): OpenApiNode {
 }
 
 /** Response schemas by endpoint, and the schemas in `$defs` that they share. */
-export type AnswerSchemas = {
-  readonly answers: Readonly<Record<string, OpenApiNode>>
-  readonly $defs: Readonly<Record<string, OpenApiNode>>
-}
+export type AnswerSchemas = ReturnType<typeof answerSchemas>
 
-export function answerSchemas(names: readonly (keyof Api)[]): AnswerSchemas {
+export function answerSchemas(names: readonly (keyof Api)[]) {
   const { components, of } = collectSchemas()
   const answers = names.flatMap((name): [string, OpenApiNode][] => {
     const { reply } = api[name]

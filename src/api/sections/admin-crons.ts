@@ -98,7 +98,7 @@ export const clockApi = {
         }),
       }).meta({ id: 'ClockChange' }),
     ),
-    errors: ['invalid_request', 'conflict', 'unavailable'],
+    errors: ['conflict', 'unavailable'],
     summary: 'advance, set, freeze (sandbox, devnet)',
   }),
 }

@@ -95,7 +95,7 @@ export const rulingsApi = {
       reason: Reason,
     }),
     reply: json(Job),
-    errors: ['invalid_request', 'not_found', 'invalid_transition', 'paused'],
+    errors: ['not_found', 'invalid_transition', 'paused'],
     summary: 'resolve a dispute: release, refund, split',
   }),
 
@@ -103,7 +103,7 @@ export const rulingsApi = {
     path: '/dashboard/api/admin/jobs/:id/emergency-withdraw',
     body: jsonBody({ reason: Reason }),
     reply: json(Job),
-    errors: ['invalid_request', 'not_found', 'invalid_transition', 'conflict', 'unavailable'],
+    errors: ['not_found', 'invalid_transition', 'conflict', 'unavailable'],
     summary: 'refund a held payment to its buyer',
   }),
 }

@@ -94,7 +94,7 @@ export const platformSwitchesApi = {
     path: '/dashboard/api/admin/escrow/pause-contract',
     body: pauseBody,
     reply: json(PauseChange),
-    errors: ['invalid_request', 'unavailable'],
+    errors: ['unavailable'],
     summary: 'pause escrow contract',
   }),
 
@@ -102,7 +102,7 @@ export const platformSwitchesApi = {
     path: '/dashboard/api/admin/escrow/unpause-contract',
     body: pauseBody,
     reply: json(PauseChange),
-    errors: ['invalid_request', 'unavailable'],
+    errors: ['unavailable'],
     summary: 'unpause escrow contract',
   }),
 }

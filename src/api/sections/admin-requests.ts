@@ -110,7 +110,6 @@ export const requestsApi = {
         .meta({ description: `number of newest rows (default: ${DEFAULT_PAGE})` }),
     }),
     reply: json({ requests: z.array(RequestRecord).meta({ description: 'oldest first' }), next_cursor: z.string() }),
-    errors: ['invalid_request', 'rate_limited'],
     summary: 'recent requests with filters, no credentials',
   }),
 

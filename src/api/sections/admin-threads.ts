@@ -37,7 +37,7 @@ export const houseThreadsApi = {
     path: '/dashboard/api/admin/threads/:id/messages',
     body: jsonBody(NewMessage),
     reply: json(Message.meta({ description: 'sent as the first-party provider (house)' })),
-    errors: ['invalid_request', 'not_found', 'conflict'],
+    errors: ['not_found', 'conflict'],
     summary: 'answer an inquiry about a house listing',
   }),
 }

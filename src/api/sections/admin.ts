@@ -55,7 +55,7 @@ export const operatorApi = {
       transaction: z.string(),
       identity: z.strictObject({ agent_registry: z.string(), agent_id: z.string() }).optional(),
     }),
-    errors: ['invalid_request', 'rate_limited', 'unavailable'],
+    errors: ['unavailable'],
     summary: 'test USDC to a wallet (sandbox, devnet)',
   }),
 

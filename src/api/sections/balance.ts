@@ -69,14 +69,13 @@ export const balanceApi = {
       asset: Address,
       wallets: z.array(z.strictObject({ wallet: Address, usdc: Amount })),
     }),
-    errors: ['invalid_request', 'unavailable'],
+    errors: ['unavailable'],
     summary: 'list wallet balances on the chain of this marketplace',
   }),
 
   getBalance: endpoint({
     path: '/v1/balance',
     reply: json(Balance),
-    errors: ['unauthorized'],
     summary: 'pre-funded balance',
   }),
 
@@ -84,7 +83,6 @@ export const balanceApi = {
     path: '/v1/balance/history',
     query: z.strictObject(pageQuery),
     reply: json({ entries: z.array(BalanceEntry), ...paged }),
-    errors: ['unauthorized', 'invalid_request'],
     summary: 'balance transactions',
   }),
 
@@ -96,7 +94,7 @@ export const balanceApi = {
     query: depositFields,
     body: jsonBody(depositFields),
     reply: json({ balance: Amount, credited: Amount, transaction_id: idOf('transaction') }),
-    errors: ['invalid_request', 'registration_required', 'sanctioned', 'deferred', 'paused'],
+    errors: ['registration_required'],
     summary: 'pre-fund the balance',
   }),
 
@@ -106,7 +104,7 @@ export const balanceApi = {
     section: 'Balance',
     body: jsonBody({ amount: Amount.meta({ description: 'from 0.01, or the full available balance if less' }) }),
     reply: json(BalanceWithdrawal),
-    errors: ['unauthorized', 'invalid_request', 'sanctioned', 'conflict', 'idempotency_mismatch', 'paused'],
+    errors: ['sanctioned', 'conflict', 'idempotency_mismatch', 'paused'],
     summary: 'withdraw own balance to own wallet',
   }),
 }

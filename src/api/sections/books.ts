@@ -67,7 +67,6 @@ export const booksApi = {
     origin: 'ours',
     section: 'Account',
     reply: jsonOrPage(Receipt),
-    errors: ['unauthorized', 'not_found'],
     summary: 'receipt of a payment, for its parties: JSON, or a page to print',
   }),
 }
@@ -85,7 +84,7 @@ export const booksAdminApi = {
       ...periodQuery,
     }),
     reply: stream('application/x-ndjson'),
-    errors: ['invalid_request', 'not_found'],
+    errors: ['not_found'],
     summary: 'statement of the operator or of a participant as NDJSON',
   }),
 }

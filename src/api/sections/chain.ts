@@ -117,7 +117,7 @@ export const chainApi = {
       transactions: z.array(ChainTx).meta({ description: 'open: oldest first; all: newest first' }),
       ...paged,
     }),
-    errors: ['invalid_request', 'not_found'],
+    errors: ['not_found'],
     summary: 'chain head, queue, keys, drift',
   }),
 
@@ -143,7 +143,7 @@ export const chainApi = {
       paused: z.boolean(),
       todo: z.array(z.string()).meta({ description: 'what is left to the operator' }),
     }),
-    errors: ['invalid_request', 'conflict', 'unavailable'],
+    errors: ['conflict', 'unavailable'],
     summary: 'replace a key of the operator while the marketplace runs',
   }),
 

@@ -68,7 +68,6 @@ export const earningsApi = {
         currency: z.literal('USDC'),
       }),
     ),
-    errors: ['unauthorized'],
     summary: 'provider earnings summary',
   }),
 }

@@ -44,7 +44,6 @@ export const eventsApi = {
         .meta({ description: `rows per page (default: ${DEFAULT_PAGE})` }),
     }),
     reply: feed(z.strictObject({ events: z.array(OwnEvent), next_cursor: z.string() }), OwnEvent),
-    errors: ['invalid_request', 'rate_limited'],
     summary: 'own events: SSE or long poll, durable cursor',
   }),
 }

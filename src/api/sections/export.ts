@@ -108,7 +108,6 @@ export const exportApi = {
       ...periodQuery,
     }),
     reply: stream('application/x-ndjson'),
-    errors: ['unauthorized', 'invalid_request', 'rate_limited'],
     summary: 'all own records as NDJSON; works while paused',
   }),
 }

@@ -41,7 +41,7 @@ export const facilitatorApi = {
         ...members,
       }),
     ),
-    errors: ['invalid_request', 'unauthorized', 'forbidden', 'not_found', 'rate_limited', 'paused', 'unavailable'],
+    errors: ['not_found', 'paused', 'unavailable'],
     summary: 'x402 facilitator: verify (v1 and v2)',
   }),
 
@@ -60,7 +60,7 @@ export const facilitatorApi = {
         ...members,
       }),
     ),
-    errors: ['invalid_request', 'unauthorized', 'forbidden', 'not_found', 'rate_limited', 'paused', 'unavailable'],
+    errors: ['not_found', 'paused', 'unavailable'],
     summary: 'x402 facilitator: settle (v1 and v2)',
   }),
 
@@ -115,7 +115,7 @@ export const facilitatorApi = {
       ),
       pagination: z.strictObject({ limit: z.int(), offset: z.int(), total: z.int() }),
     }),
-    errors: ['invalid_request', 'not_found'],
+    errors: ['not_found'],
     summary: 'x402 facilitator: resources paid through it',
   }),
 }

@@ -16,7 +16,7 @@ export const jobActionsApi = {
     whileSuspended: true,
     body: jsonBody(VerifyBody),
     reply: JobAnswer,
-    errors: ['not_found', 'forbidden', 'invalid_transition', 'paused', 'deferred'],
+    errors: ['not_found', 'invalid_transition'],
     summary: 'verify delivery, triggers escrow release',
   }),
 
@@ -27,7 +27,7 @@ export const jobActionsApi = {
     whileSuspended: true,
     body: jsonBody(DisputeBody),
     reply: JobAnswer,
-    errors: ['not_found', 'forbidden', 'invalid_transition', 'conflict', 'paused', 'deferred'],
+    errors: ['not_found', 'invalid_transition'],
     summary: 'dispute a delivery',
   }),
 
@@ -37,7 +37,7 @@ export const jobActionsApi = {
     replacement: 'POST /v1/threads/{id}/update',
     body: updateBody,
     reply: JobAnswer,
-    errors: ['not_found', 'forbidden', 'input_invalid', 'invalid_transition', 'conflict', 'too_large', 'deferred'],
+    errors: ['not_found', 'input_invalid', 'invalid_transition', 'conflict'],
     summary: 'provider updates job status',
   }),
 }

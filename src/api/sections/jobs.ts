@@ -147,7 +147,6 @@ export const jobsApi = {
     path: '/v1/jobs/:id',
     access: keyOrPaid(JOB_READ_PRICE, { orSignIn: true }),
     reply: json(Job),
-    errors: ['not_found', 'forbidden', 'paused'],
     summary: 'job status',
   }),
 
@@ -171,7 +170,6 @@ export const jobsApi = {
     access: keyOrToken,
     query: messageQuery,
     reply: json({ job_id: idOf('job'), thread_id: idOf('thread'), messages: z.array(Message), ...paged }),
-    errors: ['not_found', 'forbidden'],
     summary: 'job conversation',
   }),
 
@@ -180,7 +178,7 @@ export const jobsApi = {
     access: keyOrToken,
     body: jsonBody(NewMessage),
     reply: json(Message),
-    errors: ['not_found', 'forbidden', 'conflict'],
+    errors: ['not_found', 'conflict'],
     summary: 'post to the conversation',
   }),
 }

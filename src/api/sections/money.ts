@@ -92,7 +92,7 @@ export const auditApi = {
       balance: Amount,
       transaction_id: idOf('transaction'),
     }),
-    errors: ['invalid_request', 'not_found', 'conflict', 'idempotency_mismatch'],
+    errors: ['not_found', 'conflict', 'idempotency_mismatch'],
     summary: 'balance adjustment with a reason',
   }),
 }

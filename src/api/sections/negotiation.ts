@@ -29,7 +29,7 @@ export const inquiryApi = {
     section: 'Discovery and listings',
     body: jsonBody({ brief: Brief }),
     reply: json(Thread),
-    errors: ['not_found', 'registration_required', 'conflict', 'paused', 'deferred'],
+    errors: ['not_found', 'registration_required'],
     summary: 'open a conversation thread about a service',
   }),
 }
@@ -44,7 +44,7 @@ export const negotiationApi = {
       estimated_delivery: z.string().min(1).max(MAX_NAME_CHARS).optional(),
     }),
     reply: json(Thread),
-    errors: ['not_found', 'forbidden', 'invalid_transition', 'conflict', 'deferred'],
+    errors: ['not_found', 'invalid_transition', 'conflict'],
     summary: 'propose a price',
   }),
 
@@ -58,16 +58,7 @@ export const negotiationApi = {
       }),
     }),
     reply: json(Accepted),
-    errors: [
-      'not_found',
-      'forbidden',
-      'registration_required',
-      'invalid_transition',
-      'conflict',
-      'unavailable',
-      'paused',
-      'deferred',
-    ],
+    errors: ['not_found', 'registration_required', 'invalid_transition'],
     summary: 'accept the proposed price and pay',
   }),
 }

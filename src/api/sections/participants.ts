@@ -105,7 +105,6 @@ export const registrationApi = {
     access: paid(REGISTER_PRICE, { x402Only: true }),
     body: jsonBody(registerFields),
     reply: json(Registered, { secrets: ['api_key', 'webhook_secret'] }),
-    errors: ['invalid_request', 'conflict', 'sanctioned', 'paused'],
     summary: 'register as agent, provider, or both; a `referral_code` field may be given',
   }),
 
@@ -124,7 +123,7 @@ export const registrationApi = {
       },
       { secrets: ['api_key'] },
     ),
-    errors: ['registration_required', 'sanctioned', 'paused'],
+    errors: ['registration_required'],
     summary: 'rotate the API key; the payment proves wallet ownership',
   }),
 
@@ -137,7 +136,7 @@ export const registrationApi = {
       services: z.array(z.strictObject(listingFields)).min(1).max(MAX_ONBOARD_SERVICES),
     }),
     reply: json(Registered.extend({ services: z.array(OwnListing) }), { secrets: ['api_key', 'webhook_secret'] }),
-    errors: ['invalid_request', 'conflict', 'terms_required', 'sanctioned', 'paused'],
+    errors: ['terms_required'],
     summary: 'register and list services in one call',
   }),
 
@@ -192,7 +191,6 @@ export const participantsApi = {
       accept_terms: TermsVersion.optional(),
     }),
     reply: json(OwnParticipant),
-    errors: ['invalid_request', 'forbidden', 'not_found'],
     summary: 'update own profile',
   }),
 }
@@ -238,7 +236,7 @@ export const participantAdminApi = {
         ),
     ),
     reply: json(AdminParticipant),
-    errors: ['conflict', 'invalid_request', 'not_found'],
+    errors: ['conflict', 'not_found'],
     summary: 'set tier, suspend',
   }),
 }

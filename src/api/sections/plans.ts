@@ -97,7 +97,7 @@ export const plansApi = {
     needsTerms: true,
     body: jsonBody(NewPlan),
     reply: json(Plan),
-    errors: ['invalid_request', 'forbidden', 'conflict'],
+    errors: ['conflict'],
     summary: 'create a plan',
   }),
 
@@ -111,7 +111,7 @@ export const plansApi = {
     needsTerms: true,
     body: jsonBody(PlanChange),
     reply: json(Plan),
-    errors: ['invalid_request', 'forbidden', 'not_found', 'invalid_transition', 'conflict'],
+    errors: ['not_found', 'invalid_transition', 'conflict'],
     summary: 'update a plan',
   }),
 
@@ -122,7 +122,7 @@ export const plansApi = {
     feature,
     needsTerms: true,
     reply: json({ id: idOf('plan'), plan_id: idOf('plan'), deleted: z.literal(true) }),
-    errors: ['forbidden', 'not_found', 'invalid_transition'],
+    errors: ['not_found', 'invalid_transition'],
     summary: 'delete a plan',
   }),
 
@@ -133,7 +133,7 @@ export const plansApi = {
     feature,
     replacement: 'POST /v1/services/{id}/purchase',
     reply: json(Subscription),
-    errors: ['not_found', 'registration_required', 'conflict', 'invalid_transition', 'paused'],
+    errors: ['not_found', 'registration_required', 'invalid_transition'],
     summary: 'subscribe; pays the first period',
   }),
 }
@@ -153,7 +153,6 @@ export const subscriptionsApi = {
   getSubscription: endpoint({
     path: '/v1/subscriptions/:id',
     reply: json(Subscription),
-    errors: ['not_found', 'forbidden'],
     summary: 'subscription detail',
   }),
 
@@ -167,7 +166,7 @@ export const subscriptionsApi = {
         .meta({ description: 'false: ends the subscription immediately, without a refund (default: true)' }),
     }),
     reply: json(Subscription),
-    errors: ['not_found', 'forbidden', 'invalid_transition'],
+    errors: ['not_found', 'invalid_transition'],
     summary: 'cancel',
   }),
 
@@ -176,7 +175,7 @@ export const subscriptionsApi = {
     path: '/v1/subscriptions/:id/pause',
     feature,
     reply: json(Subscription),
-    errors: ['not_found', 'forbidden', 'invalid_transition'],
+    errors: ['not_found', 'invalid_transition'],
     summary: 'pause auto-renewal',
   }),
 
@@ -187,7 +186,7 @@ export const subscriptionsApi = {
       keep: z.boolean().optional().meta({ description: 'true undoes a scheduled cancellation (default: false)' }),
     }),
     reply: json(Subscription),
-    errors: ['not_found', 'forbidden', 'conflict', 'invalid_transition'],
+    errors: ['not_found', 'conflict', 'invalid_transition'],
     summary: 'resume a paused subscription',
   }),
 }

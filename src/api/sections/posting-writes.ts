@@ -47,7 +47,7 @@ export const postingWritesApi = {
     path: '/v1/postings',
     body: jsonBody(NewPosting),
     reply: json(Posting),
-    errors: ['invalid_request', 'unauthorized', 'conflict', 'deferred'],
+    errors: ['conflict'],
     summary: 'create a request',
   }),
 
@@ -56,7 +56,7 @@ export const postingWritesApi = {
     path: '/v1/postings/:id/cancel',
     access: key('poster'),
     reply: json(Posting),
-    errors: ['unauthorized', 'forbidden', 'not_found', 'invalid_transition', 'deferred'],
+    errors: ['not_found', 'invalid_transition'],
     summary: 'cancel an open request',
   }),
 }
@@ -68,15 +68,7 @@ export const bidWritesApi = {
     needsTerms: true,
     body: jsonBody(NewBid),
     reply: json(Bid),
-    errors: [
-      'invalid_request',
-      'forbidden',
-      'not_found',
-      'conflict',
-      'invalid_transition',
-      'terms_required',
-      'deferred',
-    ],
+    errors: ['not_found', 'conflict', 'invalid_transition'],
     summary: 'bid',
   }),
 
@@ -86,7 +78,7 @@ export const bidWritesApi = {
     access: key('provider'),
     needsTerms: true,
     reply: json(Bid),
-    errors: ['forbidden', 'not_found', 'invalid_transition', 'terms_required', 'deferred'],
+    errors: ['not_found', 'invalid_transition'],
     summary: 'withdraw a bid',
   }),
 
@@ -107,17 +99,7 @@ export const bidWritesApi = {
       amount: Amount,
       receipt_id: idOf('receipt'),
     }),
-    errors: [
-      'invalid_request',
-      'not_found',
-      'forbidden',
-      'conflict',
-      'invalid_transition',
-      'registration_required',
-      'sanctioned',
-      'deferred',
-      'paused',
-    ],
+    errors: ['not_found', 'invalid_transition', 'registration_required'],
     summary: 'award: pays into escrow, opens a job',
   }),
 }
@@ -129,7 +111,6 @@ export const postingNotificationsApi = {
     access: key('provider'),
     body: jsonBody(NotificationChange),
     reply: json(PostingNotifications),
-    errors: ['invalid_request', 'forbidden', 'deferred'],
     summary: 'opt in, set filters',
   }),
 
@@ -138,7 +119,6 @@ export const postingNotificationsApi = {
     path: '/v1/postings/notifications',
     access: key('provider'),
     reply: json(PostingNotifications),
-    errors: ['forbidden', 'deferred'],
     summary: 'opt out',
   }),
 }

@@ -89,7 +89,7 @@ export const postingsApi = {
         .nullable()
         .meta({ description: 'cursor for the next page; null in a search, which is sorted by relevance' }),
     }),
-    errors: ['invalid_request', 'unavailable'],
+    errors: ['unavailable'],
     summary:
       'browse requests; query `status`, `category`, `q` (full text), `cursor` (keyset polling with `next_cursor`, chronological only, not combinable with `q`), `created_after`',
   }),
@@ -97,7 +97,6 @@ export const postingsApi = {
   getPostingNotifications: endpoint({
     path: '/v1/postings/notifications',
     reply: json(PostingNotifications),
-    errors: ['unauthorized'],
     summary: 'own notification opt-in status and filters',
   }),
 
@@ -110,7 +109,6 @@ export const bidsApi = {
     access: key('poster'),
     query: z.strictObject({ status: z.enum(bidStatuses).optional(), ...pageQuery }),
     reply: json({ bids: z.array(Bid), ...paged }),
-    errors: ['unauthorized', 'forbidden', 'not_found', 'invalid_request'],
     summary: 'list bids',
   }),
 }

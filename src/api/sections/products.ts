@@ -76,7 +76,6 @@ export const productsApi = {
       ...pageQuery,
     }),
     reply: json({ products: z.array(Product), ...paged }),
-    errors: ['invalid_request', 'unauthorized'],
     summary: 'product catalog',
   }),
 
@@ -95,7 +94,6 @@ export const productsApi = {
     path: '/v1/products/:id',
     access: openOrKey,
     reply: json(Product),
-    errors: ['not_found', 'unauthorized'],
     summary: 'product details',
   }),
 
@@ -107,7 +105,7 @@ export const productsApi = {
     needsTerms: true,
     body: multipart(ProductChange, { maxFileBytes: MAX_PRODUCT_BYTES, orJson: true }),
     reply: json(Product),
-    errors: ['not_found', 'forbidden', 'invalid_transition', 'conflict', 'unavailable'],
+    errors: ['not_found', 'invalid_transition', 'conflict', 'unavailable'],
     summary: 'update metadata',
   }),
 
@@ -118,7 +116,6 @@ export const productsApi = {
     feature: 'digital_products',
     needsTerms: true,
     reply: json({ id: idOf('product'), product_id: idOf('product'), deleted: z.literal(true) }),
-    errors: ['not_found', 'forbidden'],
     summary: 'delete',
   }),
 }
@@ -130,14 +127,13 @@ export const productSalesApi = {
     feature: 'digital_products',
     body: jsonBody({}),
     reply: json(Purchase),
-    errors: ['not_found', 'registration_required', 'conflict', 'paused', 'deferred'],
+    errors: ['not_found', 'registration_required'],
     summary: 'purchase',
   }),
 
   downloadProduct: endpoint({
     path: '/v1/products/:id/download',
     reply: file,
-    errors: ['not_found', 'forbidden'],
     summary: 'download a purchased product',
   }),
 

@@ -102,7 +102,7 @@ export const identityLinkApi = {
         identity_url: z.string(),
       }),
     ),
-    errors: ['invalid_request', 'unauthorized', 'forbidden', 'registration_required', 'not_found', 'unavailable'],
+    errors: ['forbidden', 'registration_required', 'not_found', 'unavailable'],
     summary: "link a self-registered ERC-8004 identity; the identity's owner must equal the caller's wallet",
   }),
 }

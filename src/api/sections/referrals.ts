@@ -61,7 +61,6 @@ export const referralsApi = {
         how_to_refer: z.string(),
       }),
     ),
-    errors: ['unauthorized'],
     summary: 'own referral code',
   }),
 
@@ -76,7 +75,6 @@ export const referralsApi = {
         balance: z.strictObject({ ...money, minimum_withdrawal: Amount, currency: USDC }),
       }),
     ),
-    errors: ['unauthorized', 'invalid_request'],
     summary: 'own referrals and balance',
   }),
 
@@ -104,7 +102,6 @@ export const referralsApi = {
         ...paged,
       }),
     ),
-    errors: ['unauthorized', 'invalid_request'],
     summary: 'earnings breakdown and history',
   }),
 
@@ -129,16 +126,7 @@ export const referralsApi = {
         currency: USDC,
       }),
     ),
-    errors: [
-      'unauthorized',
-      'invalid_request',
-      'sanctioned',
-      'conflict',
-      'invalid_transition',
-      'idempotency_mismatch',
-      'deferred',
-      'paused',
-    ],
+    errors: ['sanctioned', 'conflict', 'invalid_transition', 'idempotency_mismatch', 'paused'],
     summary: 'move referral earnings to the balance',
   }),
 }

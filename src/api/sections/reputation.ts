@@ -51,7 +51,6 @@ export const reputationApi = {
       summaries: z.array(FeedbackSummary),
       anchors: z.array(VerdictAnchor).meta({ description: 'newest first' }),
     }),
-    errors: ['invalid_request', 'not_found', 'unavailable', 'paused'],
     summary: 'live on-chain reputation: ERC-8004 feedback summaries (both tags) plus per-subject verdict anchors',
   }),
 
@@ -73,7 +72,7 @@ export const reputationApi = {
     path: '/v1/reputation/:wallet',
     access: open,
     reply: json(WalletTrust),
-    errors: ['invalid_request'],
+    errors: [],
     summary: 'trust verdict object for a wallet',
   }),
 }

@@ -54,7 +54,6 @@ export const sanctionsApi = {
         sanctioned: z.boolean().meta({ description: 'true: still sanctioned' }),
       }),
     ),
-    errors: ['invalid_request', 'not_found'],
     summary: 'remove a wallet added by hand',
   }),
 }

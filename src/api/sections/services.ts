@@ -234,7 +234,6 @@ export const discoverApi = {
       guide: z.strictObject({ steps: z.array(GuideStep) }),
       guide_markdown: z.string(),
     }),
-    errors: ['paused'],
     summary: 'returns full catalog and a getting-started guide',
   }),
 }
@@ -246,7 +245,7 @@ export const listingsApi = {
     needsTerms: true,
     body: jsonBody(NewListing),
     reply: json(OwnListing),
-    errors: ['invalid_request', 'forbidden', 'conflict'],
+    errors: ['conflict'],
     summary: 'list a new service',
   }),
 
@@ -257,7 +256,7 @@ export const listingsApi = {
     needsTerms: true,
     body: jsonBody(ListingChange),
     reply: json(OwnListing),
-    errors: ['invalid_request', 'forbidden', 'not_found', 'conflict'],
+    errors: ['not_found', 'conflict'],
     summary: 'update a listing',
   }),
 
@@ -267,7 +266,7 @@ export const listingsApi = {
     access: key('provider'),
     needsTerms: true,
     reply: json({ id: idOf('service'), service_id: idOf('service'), deleted: z.literal(true) }),
-    errors: ['forbidden', 'not_found', 'conflict'],
+    errors: ['not_found', 'conflict'],
     summary: 'remove a listing',
   }),
 }
@@ -278,7 +277,7 @@ export const purchaseApi = {
     access: paid('varies', { bundled: true }),
     body: jsonBody(JsonObject.meta({ description: 'the fields of the listing’s input_schema' })),
     reply: json(PurchaseAnswer, { secrets: ['access_token'] }),
-    errors: ['not_found', 'input_invalid', 'quote_required', 'conflict', 'provider_failed', 'unavailable', 'paused'],
+    errors: ['not_found', 'input_invalid', 'quote_required', 'provider_failed'],
     summary: 'buy a fixed-price service; creates an asynchronous job',
   }),
 }

@@ -16,7 +16,7 @@ export const threadActionsApi = {
     feature: 'negotiation',
     body: jsonBody({ reason: z.string().max(MAX_TEXT_CHARS).optional() }),
     reply: answer,
-    errors: ['not_found', 'forbidden', 'invalid_transition', 'conflict', 'deferred'],
+    errors: ['not_found', 'invalid_transition', 'conflict'],
     summary: 'decline or cancel',
   }),
 
@@ -25,7 +25,7 @@ export const threadActionsApi = {
     access: key('provider'),
     body: updateBody,
     reply: answer,
-    errors: ['not_found', 'forbidden', 'input_invalid', 'invalid_transition', 'conflict', 'too_large'],
+    errors: ['not_found', 'input_invalid', 'invalid_transition', 'conflict'],
     summary: 'update job status',
   }),
 
@@ -35,7 +35,7 @@ export const threadActionsApi = {
     whileSuspended: true,
     body: jsonBody(VerifyBody),
     reply: answer,
-    errors: ['not_found', 'forbidden', 'invalid_transition', 'conflict', 'paused'],
+    errors: ['not_found', 'invalid_transition'],
     summary: 'record buyer verification of a delivery (an event; the purchase was prepaid)',
   }),
 
@@ -45,7 +45,7 @@ export const threadActionsApi = {
     whileSuspended: true,
     body: jsonBody(DisputeBody),
     reply: answer,
-    errors: ['not_found', 'forbidden', 'invalid_transition', 'conflict', 'paused'],
+    errors: ['not_found', 'invalid_transition'],
     summary:
       'dispute a delivery; an event, no escrow moves; identity payment 0.001 per the endpoint listing, 0.005 per the interface description',
   }),

@@ -33,7 +33,7 @@ export const threadFilesApi = {
       { maxFileBytes: MAX_ATTACHMENT_BYTES, orJson: false },
     ),
     reply: json(Attachment),
-    errors: ['not_found', 'forbidden', 'conflict', 'unavailable'],
+    errors: ['not_found', 'conflict', 'unavailable'],
     summary: 'upload a file attachment, `multipart/form-data`',
   }),
 
@@ -41,7 +41,6 @@ export const threadFilesApi = {
     path: '/v1/threads/:id/files/:fileId',
     access: keyTokenOrAdmin,
     reply: file,
-    errors: ['not_found', 'forbidden'],
     summary: 'download an attachment',
   }),
 }

@@ -73,7 +73,6 @@ export const threadsApi = {
     access: keyOrToken,
     query: messageQuery,
     reply: json(Thread),
-    errors: ['not_found', 'forbidden'],
     summary: 'thread details and messages',
   }),
 
@@ -81,7 +80,7 @@ export const threadsApi = {
     path: '/v1/threads/:id/messages',
     body: jsonBody(NewMessage),
     reply: json(Message),
-    errors: ['not_found', 'forbidden', 'conflict'],
+    errors: ['not_found', 'conflict'],
     summary: 'send a message',
   }),
 }

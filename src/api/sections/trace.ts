@@ -20,7 +20,7 @@ export const tracesApi = {
       link: z.string().nullable().meta({ description: 'link that opens once; null if the event was already recorded' }),
       link_expires_at: Time.nullable(),
     }),
-    errors: ['invalid_request', 'unauthorized', 'forbidden', 'conflict'],
+    errors: ['conflict'],
     summary:
       'record one purchase attempt, allowed or denied. Body: a trace event holding a payment intent, a decision receipt or null, an outcome, a source, and optional payment and result. Returns a one-time dashboard link',
   }),

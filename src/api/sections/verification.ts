@@ -54,7 +54,7 @@ export const verificationApi = {
       consent_url: z.string().meta({ description: 'shown once; for the responsible human' }),
       expires_at: Time,
     }),
-    errors: ['unauthorized', 'forbidden', 'conflict'],
+    errors: ['conflict'],
     summary:
       'returns a consent URL to forward to the responsible human operator for identity verification by a third party',
   }),
@@ -67,7 +67,6 @@ export const verificationApi = {
       attempt: Attempt.nullable().meta({ description: 'the open attempt' }),
       last_attempt: Attempt.nullable().meta({ description: 'the latest finished attempt' }),
     }),
-    errors: ['unauthorized'],
     summary: 'verification tier and any in-flight attempt',
   }),
 
@@ -92,7 +91,7 @@ export const verificationApi = {
       consented_at: Time,
       expires_at: Time,
     }),
-    errors: ['invalid_request', 'not_found', 'unavailable'],
+    errors: ['not_found', 'unavailable'],
     summary: 'records operator consent and creates the vendor verification session',
   }),
 
@@ -108,7 +107,7 @@ export const verificationApi = {
       { maxBodyBytes: MAX_CALLBACK_BYTES },
     ),
     reply: json({ attempt_id: idOf('verification'), status: z.enum(attemptStatuses) }),
-    errors: ['invalid_request', 'unauthorized', 'not_found', 'invalid_transition'],
+    errors: ['not_found', 'invalid_transition'],
     summary: 'signed callback of the verification vendor',
   }),
 }
@@ -131,7 +130,6 @@ export const verificationAdminApi = {
       ...pageQuery,
     }),
     reply: json({ attempts: z.array(ListedAttempt), ...paged, ...searched }),
-    errors: ['invalid_request', 'unauthorized'],
     summary: 'attempts',
   }),
 
@@ -142,7 +140,7 @@ export const verificationAdminApi = {
       reason: z.string().max(MAX_TEXT_CHARS).regex(/\S/, 'required'),
     }),
     reply: json(Attempt),
-    errors: ['invalid_request', 'unauthorized', 'not_found', 'invalid_transition', 'unavailable'],
+    errors: ['not_found', 'invalid_transition', 'unavailable'],
     summary: 'sandbox vendor decision',
   }),
 }

@@ -48,7 +48,6 @@ export const serviceTestApi = {
       response_excerpt: z.string(),
       error: z.string().optional(),
     }),
-    errors: ['forbidden', 'not_found'],
     summary: 'sends a synthetic webhook payload, returns delivery diagnostics',
   }),
 }

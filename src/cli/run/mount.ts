@@ -2,16 +2,11 @@ import { Argument, Command as Commander, CommanderError, Help, Option } from 'co
 import { hanging, kebab } from '../../text/text.ts'
 import type { Command, Entry, Group } from '../command.ts'
 import { usage } from '../exit.ts'
-import { type GlobalOption, globalOptions, type RawGlobals } from '../globals.ts'
+import { type GlobalOption, globalOptions } from '../globals.ts'
 import { rootHelp } from './root-help.ts'
 import { flagOf, membersOf, type OptionShape } from './schema.ts'
 
-export type Parsed = {
-  readonly command: Command
-  readonly positionals: readonly unknown[]
-  readonly options: Readonly<Record<string, unknown>>
-  readonly globals: RawGlobals
-}
+export type Parsed = ReturnType<typeof collect>
 
 /** Text of the help or the version, for the caller to print. */
 export type HelpAsked = {
@@ -243,7 +238,7 @@ function decorate(leaf: Commander, { command, summary, pays }: Leaf, parsing: Pa
   })
 }
 
-function collect(leaf: Commander, command: Command): Parsed {
+function collect(leaf: Commander, command: Command) {
   const own = new Set(Object.keys(command.options.shape))
   const given = leaf.opts()
   const options = Object.fromEntries(Object.entries(given).filter(([key]) => own.has(key)))

@@ -174,12 +174,9 @@ const step = needed({ name: 'step', label: 'How far', choices: steps }, 'how far
 const keeping = `Save a snapshot of the store first as ${SNAPSHOT} (replaces the previous one)`
 const snapshot = needed({ name: 'snapshot', label: keeping, choices: answers }, 'yes or no')
 
-type Move = {
-  readonly body: { readonly advance_ms: number } | { readonly set: string }
-  readonly words: readonly string[]
-}
+type Move = NonNullable<ReturnType<typeof moveOf>>
 
-function moveOf(chosen: string | undefined, { next_cron: next }: Clock): Move | undefined {
+function moveOf(chosen: string | undefined, { next_cron: next }: Clock) {
   if (chosen === '1h') return { body: { advance_ms: HOUR_MS }, words: ['clock', 'advance', '1h'] }
   if (chosen === '1d') return { body: { advance_ms: DAY_MS }, words: ['clock', 'advance', '1d'] }
   if (chosen !== 'next cron' || next === null) return undefined

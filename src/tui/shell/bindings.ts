@@ -1,3 +1,4 @@
+import { keysOf } from '../../core/record.ts'
 import { type ScreenId, screenIds } from '../../model/words.ts'
 import { type Key, keyLabel } from '../parts/keys.ts'
 
@@ -6,8 +7,7 @@ export const groups = ['MOVE', 'GO', 'FIND', 'LIVE', 'ACT', 'OWN', 'SAFE'] as co
 /** A command of the user's own. Its words may contain values of the row, such as `{id}`. */
 export type Runbook = { readonly name: string; readonly title: string; readonly command: readonly string[] }
 
-type BindingOf<A extends string> = {
-  readonly action: A
+type OwnBinding = {
   readonly keys: readonly [Key, ...Key[]]
   readonly group: (typeof groups)[number]
   /** Help text. */
@@ -45,41 +45,31 @@ const paged: readonly ScreenId[] = ['services', 'jobs', 'threads', 'money', 'com
  * All keys. Router, key row and help read this table. Capital letters change data and always ask first. A test refuses
  * two actions on one key of a screen.
  */
-const table = [
-  { action: 'up', keys: ['up', 'k'], group: 'MOVE', label: 'up' },
-  { action: 'down', keys: ['down', 'j'], group: 'MOVE', label: 'down' },
-  { action: 'pageUp', keys: ['pageup'], group: 'MOVE', label: 'page up' },
-  { action: 'pageDown', keys: ['pagedown'], group: 'MOVE', label: 'page down' },
-  { action: 'first', keys: ['g', 'home'], group: 'MOVE', label: 'first row' },
-  { action: 'last', keys: ['G', 'end'], group: 'MOVE', label: 'last row' },
-  {
-    action: 'open',
+const table = {
+  up: { keys: ['up', 'k'], group: 'MOVE', label: 'up' },
+  down: { keys: ['down', 'j'], group: 'MOVE', label: 'down' },
+  pageUp: { keys: ['pageup'], group: 'MOVE', label: 'page up' },
+  pageDown: { keys: ['pagedown'], group: 'MOVE', label: 'page down' },
+  first: { keys: ['g', 'home'], group: 'MOVE', label: 'first row' },
+  last: { keys: ['G', 'end'], group: 'MOVE', label: 'last row' },
+  open: {
     keys: ['enter', '+'],
     group: 'GO',
     label: 'open the row',
     hint: 'open',
     on: ['overview', 'services', 'jobs', 'threads', 'endpoints', 'logs', 'people'],
   },
-  {
-    action: 'raw',
+  raw: {
     keys: ['e'],
     group: 'GO',
     label: 'JSON, or edit',
     hint: 'json',
     on: ['services', 'jobs', 'money', 'requests', 'people', 'logs'],
   },
-  { action: 'nextTab', keys: ['right'], group: 'GO', label: 'next tab', hint: 'tab', on: tabbed },
-  { action: 'previousTab', keys: ['left'], group: 'GO', label: 'previous tab', on: tabbed },
-  {
-    action: 'itsJob',
-    keys: ['b'],
-    group: 'GO',
-    label: 'open its job',
-    hint: 'its job',
-    on: ['threads', 'money', 'logs'],
-  },
-  {
-    action: 'person',
+  nextTab: { keys: ['right'], group: 'GO', label: 'next tab', hint: 'tab', on: tabbed },
+  previousTab: { keys: ['left'], group: 'GO', label: 'previous tab', on: tabbed },
+  itsJob: { keys: ['b'], group: 'GO', label: 'open its job', hint: 'its job', on: ['threads', 'money', 'logs'] },
+  person: {
     keys: ['p'],
     group: 'GO',
     label: 'who it is',
@@ -87,20 +77,19 @@ const table = [
     on: ['overview', 'services', 'jobs', 'threads', 'money', 'compliance', 'logs', 'requests', 'people'],
     hintOn: ['people'],
   },
-  { action: 'nextPage', keys: ['>'], group: 'MOVE', label: 'next page', hint: 'page', on: paged, hintOn: ['services'] },
-  { action: 'previousPage', keys: ['<'], group: 'MOVE', label: 'previous page', on: paged },
-  { action: 'goto', keys: ['1', '2', '3', '4', '5', '6', '7', '8', '9'], group: 'GO', label: 'to a screen' },
-  { action: 'nextPanel', keys: ['tab'], group: 'GO', label: 'next panel', hint: 'panel', on: ['overview'] },
-  { action: 'previousPanel', keys: ['shift-tab'], group: 'GO', label: 'previous panel', on: ['overview'] },
-  { action: 'nextScreen', keys: ['tab'], group: 'GO', label: 'next screen', on: lists },
-  { action: 'previousScreen', keys: ['shift-tab'], group: 'GO', label: 'previous screen', on: lists },
-  { action: 'back', keys: ['['], group: 'GO', label: 'back' },
-  { action: 'forward', keys: [']'], group: 'GO', label: 'forward' },
-  { action: 'lastScreen', keys: ['-'], group: 'GO', label: 'last screen' },
-  { action: 'elsewhere', keys: ['@'], group: 'GO', label: 'other marketplace' },
-  { action: 'leave', keys: ['esc'], group: 'GO', label: 'one step back' },
-  {
-    action: 'testHook',
+  nextPage: { keys: ['>'], group: 'MOVE', label: 'next page', hint: 'page', on: paged, hintOn: ['services'] },
+  previousPage: { keys: ['<'], group: 'MOVE', label: 'previous page', on: paged },
+  goto: { keys: ['1', '2', '3', '4', '5', '6', '7', '8', '9'], group: 'GO', label: 'to a screen' },
+  nextPanel: { keys: ['tab'], group: 'GO', label: 'next panel', hint: 'panel', on: ['overview'] },
+  previousPanel: { keys: ['shift-tab'], group: 'GO', label: 'previous panel', on: ['overview'] },
+  nextScreen: { keys: ['tab'], group: 'GO', label: 'next screen', on: lists },
+  previousScreen: { keys: ['shift-tab'], group: 'GO', label: 'previous screen', on: lists },
+  back: { keys: ['['], group: 'GO', label: 'back' },
+  forward: { keys: [']'], group: 'GO', label: 'forward' },
+  lastScreen: { keys: ['-'], group: 'GO', label: 'last screen' },
+  elsewhere: { keys: ['@'], group: 'GO', label: 'other marketplace' },
+  leave: { keys: ['esc'], group: 'GO', label: 'one step back' },
+  testHook: {
     keys: ['T'],
     group: 'ACT',
     label: 'test, send again',
@@ -109,8 +98,7 @@ const table = [
     hintOn: ['services'],
     changes: true,
   },
-  {
-    action: 'decide',
+  decide: {
     keys: ['D'],
     group: 'ACT',
     label: 'decide a dispute',
@@ -119,8 +107,7 @@ const table = [
     hintOn: ['jobs', 'compliance'],
     changes: true,
   },
-  {
-    action: 'runCron',
+  runCron: {
     keys: ['R'],
     group: 'ACT',
     label: 'run it now',
@@ -130,8 +117,7 @@ const table = [
     hintOn: ['crons', 'compliance'],
     changes: true,
   },
-  {
-    action: 'giveBack',
+  giveBack: {
     keys: ['W'],
     group: 'ACT',
     label: 'refund',
@@ -140,9 +126,8 @@ const table = [
     hintOn: ['jobs', 'money'],
     changes: true,
   },
-  { action: 'putOff', keys: ['x'], group: 'ACT', label: 'snooze it', hint: 'snooze', on: ['overview'] },
-  {
-    action: 'pauseCron',
+  putOff: { keys: ['x'], group: 'ACT', label: 'snooze it', hint: 'snooze', on: ['overview'] },
+  pauseCron: {
     keys: ['Z'],
     group: 'ACT',
     label: 'pause or resume it',
@@ -150,31 +135,14 @@ const table = [
     on: ['crons', 'people', 'clock'],
     changes: true,
   },
-  { action: 'edit', keys: ['E'], group: 'ACT', label: 'change it', hint: 'set tier', on: ['people'], changes: true },
-  { action: 'buy', keys: ['B'], group: 'ACT', label: 'buy it', hint: 'buy', on: ['services'], changes: true },
-  { action: 'tryOne', keys: ['o'], group: 'FIND', label: 'try it', hint: 'try it', on: ['endpoints'] },
-  { action: 'screenOne', keys: ['o'], group: 'FIND', label: 'check a wallet', hint: 'screen one', on: ['compliance'] },
-  {
-    action: 'write',
-    keys: ['i'],
-    group: 'ACT',
-    label: 'write a message',
-    hint: 'write',
-    on: ['threads'],
-    changes: true,
-  },
-  { action: 'offer', keys: ['O'], group: 'ACT', label: 'offer a price', hint: 'offer', on: ['threads'], changes: true },
-  {
-    action: 'attach',
-    keys: ['u'],
-    group: 'ACT',
-    label: 'attach a file',
-    hint: 'attach',
-    on: ['threads'],
-    changes: true,
-  },
-  {
-    action: 'add',
+  edit: { keys: ['E'], group: 'ACT', label: 'change it', hint: 'set tier', on: ['people'], changes: true },
+  buy: { keys: ['B'], group: 'ACT', label: 'buy it', hint: 'buy', on: ['services'], changes: true },
+  tryOne: { keys: ['o'], group: 'FIND', label: 'try it', hint: 'try it', on: ['endpoints'] },
+  screenOne: { keys: ['o'], group: 'FIND', label: 'check a wallet', hint: 'screen one', on: ['compliance'] },
+  write: { keys: ['i'], group: 'ACT', label: 'write a message', hint: 'write', on: ['threads'], changes: true },
+  offer: { keys: ['O'], group: 'ACT', label: 'offer a price', hint: 'offer', on: ['threads'], changes: true },
+  attach: { keys: ['u'], group: 'ACT', label: 'attach a file', hint: 'attach', on: ['threads'], changes: true },
+  add: {
     keys: ['A'],
     group: 'ACT',
     label: 'accept, add',
@@ -184,8 +152,7 @@ const table = [
     hintOn: ['threads', 'compliance', 'clock'],
     changes: true,
   },
-  {
-    action: 'remove',
+  remove: {
     keys: ['X'],
     group: 'ACT',
     label: 'decline, remove',
@@ -195,8 +162,7 @@ const table = [
     hintOn: ['threads', 'compliance'],
     changes: true,
   },
-  {
-    action: 'pause',
+  pause: {
     keys: ['P'],
     group: 'ACT',
     label: 'pause payments',
@@ -205,44 +171,43 @@ const table = [
     hintOn: ['overview', 'endpoints'],
     changes: true,
   },
-  { action: 'start', keys: ['U'], group: 'ACT', label: 'start the daemon', changes: true },
-  { action: 'find', keys: ['/'], group: 'FIND', label: 'find, field:value', hint: 'filter', on: lists },
-  { action: 'sort', keys: ['s'], group: 'FIND', label: 'next sort field', hint: 'sort', on: lists },
-  { action: 'nextHit', keys: ['n'], group: 'FIND', label: 'next match', on: lists },
-  { action: 'previousHit', keys: ['N'], group: 'FIND', label: 'previous match', on: lists },
-  { action: 'turn', keys: ['r'], group: 'FIND', label: 'reverse the order', on: lists },
-  { action: 'columns', keys: ['w'], group: 'FIND', label: 'choose columns', on: lists },
-  {
-    action: 'view',
+  start: { keys: ['U'], group: 'ACT', label: 'start the daemon', changes: true },
+  find: { keys: ['/'], group: 'FIND', label: 'find, field:value', hint: 'filter', on: lists },
+  sort: { keys: ['s'], group: 'FIND', label: 'next sort field', hint: 'sort', on: lists },
+  nextHit: { keys: ['n'], group: 'FIND', label: 'next match', on: lists },
+  previousHit: { keys: ['N'], group: 'FIND', label: 'previous match', on: lists },
+  turn: { keys: ['r'], group: 'FIND', label: 'reverse the order', on: lists },
+  columns: { keys: ['w'], group: 'FIND', label: 'choose columns', on: lists },
+  view: {
     keys: ['v'],
     group: 'FIND',
     label: 'choose a view',
     hint: 'view',
     on: ['services', 'jobs', 'threads', 'money', 'logs', 'requests', 'endpoints', 'compliance'],
   },
-  { action: 'span', keys: ['t'], group: 'FIND', label: 'hour, day or week', hint: 'span', on: ['overview'] },
-  { action: 'audit', keys: ['a'], group: 'FIND', label: 'check the books', hint: 'audit', on: ['money'] },
-  { action: 'level', keys: ['l'], group: 'FIND', label: 'lowest level', hint: 'level', on: ['logs'] },
-  { action: 'follow', keys: ['f'], group: 'LIVE', label: 'newest first', hint: 'follow', on: ['logs'] },
-  { action: 'mark', keys: ['space'], group: 'ACT', label: 'mark it', on: lists },
-  { action: 'markAll', keys: ['*'], group: 'ACT', label: 'mark all or none', on: lists },
-  { action: 'copyId', keys: ['y'], group: 'GO', label: 'copy its id' },
-  { action: 'copyCommand', keys: ['c'], group: 'GO', label: 'copy the command' },
-  { action: 'save', keys: ['ctrl-s'], group: 'GO', label: 'save this screen' },
-  { action: 'refresh', keys: ['ctrl-r'], group: 'LIVE', label: 'fetch now', hint: 'refresh' },
-  { action: 'repaint', keys: ['ctrl-l'], group: 'LIVE', label: 'redraw' },
-  { action: 'palette', keys: [':', 'ctrl-p'], group: 'FIND', label: 'screen or command', hint: 'go or do' },
-  { action: 'freeze', keys: ['z'], group: 'LIVE', label: 'freeze', hint: 'hold' },
-  { action: 'help', keys: ['?'], group: 'SAFE', label: 'this help', hint: 'help', right: true },
-  { action: 'quit', keys: ['q'], group: 'SAFE', label: 'quit', hint: 'quit', right: true },
-  { action: 'quitNow', keys: ['ctrl-c'], group: 'SAFE', label: 'quit immediately' },
-  { action: 'suspend', keys: ['ctrl-z'], group: 'SAFE', label: 'shell; fg returns' },
-] as const satisfies readonly BindingOf<string>[]
+  span: { keys: ['t'], group: 'FIND', label: 'hour, day or week', hint: 'span', on: ['overview'] },
+  audit: { keys: ['a'], group: 'FIND', label: 'check the books', hint: 'audit', on: ['money'] },
+  level: { keys: ['l'], group: 'FIND', label: 'lowest level', hint: 'level', on: ['logs'] },
+  follow: { keys: ['f'], group: 'LIVE', label: 'newest first', hint: 'follow', on: ['logs'] },
+  mark: { keys: ['space'], group: 'ACT', label: 'mark it', on: lists },
+  markAll: { keys: ['*'], group: 'ACT', label: 'mark all or none', on: lists },
+  copyId: { keys: ['y'], group: 'GO', label: 'copy its id' },
+  copyCommand: { keys: ['c'], group: 'GO', label: 'copy the command' },
+  save: { keys: ['ctrl-s'], group: 'GO', label: 'save this screen' },
+  refresh: { keys: ['ctrl-r'], group: 'LIVE', label: 'fetch now', hint: 'refresh' },
+  repaint: { keys: ['ctrl-l'], group: 'LIVE', label: 'redraw' },
+  palette: { keys: [':', 'ctrl-p'], group: 'FIND', label: 'screen or command', hint: 'go or do' },
+  freeze: { keys: ['z'], group: 'LIVE', label: 'freeze', hint: 'hold' },
+  help: { keys: ['?'], group: 'SAFE', label: 'this help', hint: 'help', right: true },
+  quit: { keys: ['q'], group: 'SAFE', label: 'quit', hint: 'quit', right: true },
+  quitNow: { keys: ['ctrl-c'], group: 'SAFE', label: 'quit immediately' },
+  suspend: { keys: ['ctrl-z'], group: 'SAFE', label: 'shell; fg returns' },
+} as const satisfies Readonly<Record<string, OwnBinding>>
 
-export type Action = (typeof table)[number]['action'] | 'run'
-export type Binding = BindingOf<Action>
+export type Action = keyof typeof table | 'run'
+export type Binding = OwnBinding & { readonly action: Action }
 
-export const bindings: readonly Binding[] = table
+export const bindings: readonly Binding[] = keysOf(table).map((action) => ({ action, ...table[action] }))
 
 export type HintWords = Readonly<Partial<Record<Action, string | false | undefined>>>
 

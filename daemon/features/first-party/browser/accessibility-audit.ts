@@ -1,18 +1,9 @@
 import type { Json } from '../../../../src/core/json.ts'
 import { compact } from '../../../../src/core/record.ts'
 import { checkAddress } from '../docs/pages.ts'
-import type { ResultEngine } from '../service/engines.ts'
 import { AUTOMATED_MS, defineService, textOf } from '../service/service.ts'
-import { type AxeReport, accessibilityScore, runAxe, undecidable } from './axe.ts'
+import { accessibilityScore, runAxe, undecidable } from './axe.ts'
 import { engineOf, onPage } from './opened.ts'
-
-type Source = {
-  readonly finalUrl: string
-  readonly timedOut: boolean
-  readonly report: AxeReport
-  readonly at: number
-  readonly engine: ResultEngine
-}
 
 const MAX_ISSUES = 100
 
@@ -22,7 +13,7 @@ export const accessibilityAudit = defineService({
   needs: ['browser'],
   timeoutMs: AUTOMATED_MS,
   check: checkAddress('site_url'),
-  read: (input, ctx): Promise<Source> =>
+  read: (input, ctx) =>
     onPage(ctx, { input, field: 'site_url', screen: 'desktop' }, async (page, { final_url, timed_out }) => ({
       finalUrl: final_url,
       timedOut: timed_out,
@@ -30,7 +21,7 @@ export const accessibilityAudit = defineService({
       at: ctx.now(),
       engine: engineOf(ctx),
     })),
-  make: (input, { report, engine, timedOut, finalUrl, at }: Source): Json => ({
+  make: (input, { report, engine, timedOut, finalUrl, at }): Json => ({
     site_url: textOf(input, 'site_url').trim(),
     final_url: finalUrl,
     score: accessibilityScore(report.issues),

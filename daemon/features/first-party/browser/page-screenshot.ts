@@ -3,20 +3,10 @@ import { z } from 'zod'
 import { AppError } from '../../../../src/core/error.ts'
 import type { Json } from '../../../../src/core/json.ts'
 import { screens } from '../../../ports/browser/browser.ts'
-import type { BrowserPage, Clip, Loaded } from '../../../ports/browser/page.ts'
+import type { BrowserPage, Clip } from '../../../ports/browser/page.ts'
 import { checkAddress } from '../docs/pages.ts'
-import type { ResultEngine } from '../service/engines.ts'
 import { BUSY_INSTANT_MS, defineService, MAX_DELIVERABLE_BYTES, textOf } from '../service/service.ts'
 import { engineOf, onPage } from './opened.ts'
-
-type Source = {
-  readonly loaded: Loaded
-  readonly bytes: Uint8Array
-  readonly truncated: boolean
-  readonly blocked: number
-  readonly at: number
-  readonly engine: ResultEngine
-}
 
 const PNG_WIDTH_AT = 16
 const PNG_HEIGHT_AT = 20
@@ -41,7 +31,7 @@ export const pageScreenshot = defineService({
   needs: ['browser'],
   timeoutMs: BUSY_INSTANT_MS,
   check: checkAddress('url'),
-  read: (input, ctx): Promise<Source> =>
+  read: (input, ctx) =>
     onPage(ctx, { input, field: 'url', screen: screenOf(textOf(input, 'device')) }, async (page, loaded) => {
       const format = formatOf(textOf(input, 'format'))
       const screen = screens[screenOf(textOf(input, 'device'))]
@@ -57,7 +47,7 @@ export const pageScreenshot = defineService({
         engine: engineOf(ctx),
       }
     }),
-  make(input, { loaded, bytes, truncated, blocked, at, engine }: Source): Json {
+  make(input, { loaded, bytes, truncated, blocked, at, engine }): Json {
     const picture = Buffer.from(bytes)
     const device = screenOf(textOf(input, 'device'))
     const format = formatOf(textOf(input, 'format'))

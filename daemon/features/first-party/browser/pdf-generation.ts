@@ -5,7 +5,6 @@ import type { Json } from '../../../../src/core/json.ts'
 import { CdpError } from '../../../ports/browser/cdp.ts'
 import type { BrowserPage, Paper } from '../../../ports/browser/page.ts'
 import { checkAddress } from '../docs/pages.ts'
-import type { ResultEngine } from '../service/engines.ts'
 import { BUSY_INSTANT_MS, defineService, type JsonInput, textOf, wrongField } from '../service/service.ts'
 import { engineOf, inBrowser, loadedOk } from './opened.ts'
 import { MAX_FILE_BYTES } from './page-screenshot.ts'
@@ -25,16 +24,6 @@ const TRAILER_BYTES = 100
 const ENTRY_BYTES = 20
 const OFFSET_DIGITS = 10
 
-type Source = {
-  readonly bytes: Uint8Array
-  readonly pages: number
-  readonly truncated: boolean
-  readonly timedOut: boolean
-  readonly finalUrl: string | undefined
-  readonly blocked: number
-  readonly engine: ResultEngine
-}
-
 export const pdfGeneration = defineService({
   slug: 'pdf_generation',
   needs: ['browser'],
@@ -45,13 +34,13 @@ export const pdfGeneration = defineService({
     else if (Buffer.byteLength(html) > MAX_HTML_BYTES)
       throw wrongField('html', `must be at most ${MAX_HTML_BYTES} bytes`)
   },
-  read: (input, ctx): Promise<Source> =>
+  read: (input, ctx) =>
     inBrowser(ctx, { field: 'url', screen: 'desktop' }, async (page) => {
       const shown = await shownIn(page, input)
       const printed = await print(page, paperOf(input))
       return { ...shown, ...printed, blocked: page.blocked(), engine: engineOf(ctx) }
     }),
-  make(input, { bytes, pages, truncated, timedOut, finalUrl, blocked, engine }: Source): Json {
+  make(input, { bytes, pages, truncated, timedOut, finalUrl, blocked, engine }): Json {
     const file = Buffer.from(bytes)
     return {
       ...(finalUrl === undefined

@@ -1,18 +1,10 @@
 import type { Json } from '../../../../src/core/json.ts'
 import { checkAddress } from '../docs/pages.ts'
-import type { ResultEngine } from '../service/engines.ts'
 import { judgeBy, shownFindings } from '../service/findings.ts'
 import { AUTOMATED_MS, defineService, textOf } from '../service/service.ts'
 import { engineOf } from './opened.ts'
 import { busyNote, type Device, measure, type PageSpeed, speedScore } from './speed.ts'
 import { cacheSeconds, speedRules, thirdPartyBytes, weightOf } from './speed-rules.ts'
-
-type Source = {
-  readonly desktop: PageSpeed
-  readonly mobile: PageSpeed
-  readonly at: number
-  readonly engine: ResultEngine
-}
 
 const MAX_RESOURCES = 50
 const MAX_URL_CHARS = 500
@@ -23,14 +15,14 @@ export const performanceAnalysis = defineService({
   needs: ['browser'],
   timeoutMs: AUTOMATED_MS,
   check: checkAddress('site_url'),
-  async read(input, ctx): Promise<Source> {
+  async read(input, ctx) {
     // Each run has a new browser, so that the runs share no cache.
     const run = (device: Device) => measure(ctx, { input, field: 'site_url', device }, async (_, speed) => speed)
     const desktop = await run('desktop')
     const mobile = await run('mobile')
     return { desktop, mobile, at: ctx.now(), engine: engineOf(ctx) }
   },
-  make(input, { desktop, mobile, at, engine }: Source): Json {
+  make(input, { desktop, mobile, at, engine }): Json {
     const { findings, undecided } = judgeBy(speedRules, desktop)
     const scores = { desktop: speedScore(desktop.timings, 'desktop'), mobile: speedScore(mobile.timings, 'mobile') }
     return {

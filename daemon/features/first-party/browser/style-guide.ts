@@ -3,18 +3,10 @@ import type { Json } from '../../../../src/core/json.ts'
 import type { BrowserPage } from '../../../ports/browser/page.ts'
 import { WebError } from '../../../ports/web/error.ts'
 import { checkAddress, MAX_PAGES } from '../docs/pages.ts'
-import type { ResultEngine } from '../service/engines.ts'
 import { AUTOMATED_MS, defineService, type JsonInput, textOf } from '../service/service.ts'
 import { contrastOf, distanceOf, hexOf, type Rgb, rgbOf } from './colors.ts'
 import { type BrowserCtx, engineOf, loadedOk, onPage } from './opened.ts'
 import { STYLE_FACTS, StyleFacts } from './style-facts.ts'
-
-type Source = {
-  readonly pages: readonly string[]
-  readonly facts: readonly StyleFacts[]
-  readonly at: number
-  readonly engine: ResultEngine
-}
 
 /** OKLab distance below which colours look the same. */
 const SAME_COLOR = 0.03
@@ -31,7 +23,7 @@ export const styleGuide = defineService({
   timeoutMs: AUTOMATED_MS,
   check: checkAddress('site_url'),
   read: seenPages,
-  make(input, { pages, facts, engine, at }: Source): Json {
+  make(input, { pages, facts, engine, at }): Json {
     const site_url = textOf(input, 'site_url').trim()
     const guide = guideOf(facts)
     return {
@@ -53,7 +45,7 @@ const undecided = [
   'pages other than the listed ones',
 ]
 
-function seenPages(input: JsonInput, ctx: BrowserCtx): Promise<Source> {
+function seenPages(input: JsonInput, ctx: BrowserCtx) {
   return onPage(ctx, { input, field: 'site_url', screen: 'desktop' }, async (page, { final_url }) => {
     const first = await page.evaluate(STYLE_FACTS, StyleFacts)
     const seen = [{ url: final_url, facts: first }]

@@ -11,12 +11,7 @@ const MAX_BEGINNING_CHARS = 80
 export type QuotedAt = { readonly quote: string; readonly url: string }
 /** A sentence, code line or table row of documentation. */
 export type SaidLine = { readonly text: string; readonly url: string; readonly isHeading: boolean }
-export type Operation = {
-  readonly method: string
-  readonly path: string
-  readonly summary: string
-  readonly evidence: QuotedAt
-}
+export type Operation = ReturnType<typeof operationsOf>[number]
 
 /** Lines of the documentation pages, and of the API description that the site publishes. */
 export function linesOf({ pages, published }: DocsSource): SaidLine[] {
@@ -51,7 +46,7 @@ export function beginningOf(page: WebPage): string {
 }
 
 /** Operations of the published description or, without one, those found in the pages. */
-export function operationsOf({ pages, published }: DocsSource): Operation[] {
+export function operationsOf({ pages, published }: DocsSource) {
   const described = published ? publishedOperations(published) : []
   if (published && described.length > 0) {
     return described.map((one) => ({ ...one, evidence: { quote: one.path, url: published.url } }))

@@ -7,13 +7,6 @@ import { bestLinks, checkAddress, readFurther, readPages } from './pages.ts'
 import { factsOfPage } from './seo-facts.ts'
 import { seoRules } from './seo-rules.ts'
 
-type Source = {
-  readonly pages: readonly WebPage[]
-  readonly robots: WebPage | undefined
-  readonly sitemap: WebPage | undefined
-  readonly at: number
-}
-
 const MAX_SITEMAPS = 20
 
 const pagesIn = defineStep('seo_audit.pages', (page: WebPage) => bestLinks(page, ({ url }) => (isPage(url) ? 1 : 0)))
@@ -24,14 +17,14 @@ export const seoAudit = defineService({
   slug: 'seo_audit',
   timeoutMs: AUTOMATED_MS,
   check: checkAddress('site_url'),
-  async read(input, ctx): Promise<Source> {
+  async read(input, ctx) {
     const pages = await readPages(ctx, input, { field: 'site_url', links: pagesIn })
     const [first] = pages
     const origin = new URL(first?.url ?? '').origin
     const robots = await readFurther(ctx, `${origin}/robots.txt`)
     return { pages, robots, sitemap: await sitemapOf(ctx, origin, robots), at: ctx.now() }
   },
-  make(input, { pages, robots, sitemap, at }: Source): Json {
+  make(input, { pages, robots, sitemap, at }): Json {
     const [first, ...others] = pages.map(factsOfPage)
     if (!first) throw new Error('no page was read')
     const allows = true // the page was fetched, so robots.txt allows it

@@ -39,13 +39,6 @@ const Found = z.object({
   data: z.object({ hitCount: z.number().nullish(), oppHits: z.array(Hit).max(1_000).nullish() }).nullish(),
 })
 
-type Source = {
-  readonly searched: number
-  readonly notices: readonly Notice[]
-  readonly queries: readonly string[]
-  readonly at: number
-}
-
 /** Funding notices that fit a profile, best first, and why other notices do not fit. */
 export const grantMatches = defineService({
   slug: 'grant_matches',
@@ -53,7 +46,7 @@ export const grantMatches = defineService({
   check(input) {
     if (queriesOf(input).length === 0) throw wrongField('profile', 'contains no search terms')
   },
-  async read(input, ctx): Promise<Source> {
+  async read(input, ctx) {
     const queries = queriesOf(input)
     const hits = new Map<string, Hit>()
     for (const query of queries) for (const hit of await search(ctx, query)) hits.set(String(hit.id), hit)
@@ -64,7 +57,7 @@ export const grantMatches = defineService({
     const details = await Promise.all(ranked.slice(0, MAX_DETAILS).map((id) => noticeIfAny(ctx, id)))
     return { searched: hits.size, notices: details.filter((one) => one !== undefined), queries, at: ctx.now() }
   },
-  make(input, { searched, notices, queries, at }: Source): Json {
+  make(input, { searched, notices, queries, at }): Json {
     const applicant = applicantOf(input, DEFAULT_DAYS)
     const agency = agencyOf(input)
     const relevance = relevanceOf(`${applicant.profile} ${queries.join(' ')}`, notices)
