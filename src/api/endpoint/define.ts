@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { StoredFile } from '../../core/codecs.ts'
+import { namedObject, type StoredFile } from '../../core/codecs.ts'
 import type { ErrorCode } from '../../core/error.ts'
 import type { Usdc } from '../../core/money.ts'
 
@@ -183,6 +183,10 @@ export function json<M extends Shape>(members: M, options?: ReplyOptions): JsonR
 export function json(written: z.ZodType | Shape, { secrets = [] }: ReplyOptions = {}): JsonReply {
   return { kind: 'json', schema: schemaOf(written), secrets }
 }
+/** A JSON reply with a name in the API's description. */
+export function namedJson<M extends Shape>(id: string, members: M): JsonReply<Strict<M>> {
+  return json(namedObject(id, members))
+}
 export function jsonOrPage<S extends z.ZodType>(schema: S): JsonOrPageReply<S>
 export function jsonOrPage<M extends Shape>(members: M): JsonOrPageReply<Strict<M>>
 export function jsonOrPage(written: z.ZodType | Shape): JsonOrPageReply {
@@ -192,9 +196,7 @@ export function bytes<const T extends string>(contentType: T) {
   return { kind: 'bytes', contentType } as const
 }
 /** Plain text from the handler: guides, metrics. */
-export function text<const T extends string = 'text/plain; charset=utf-8'>(contentType?: T) {
-  return { kind: 'text', contentType: contentType ?? 'text/plain; charset=utf-8' } as const
-}
+export const text = { kind: 'text', contentType: 'text/plain; charset=utf-8' } as const
 /** 204. */
 export const empty = { kind: 'empty' } as const
 /** A generated attachment of any length. */

@@ -81,5 +81,5 @@ export const discoveryApi = {
     summary: 'x402 manifest',
   }),
 
-  getLlmsText: endpoint({ path: '/llms.txt', access: open, reply: text(), summary: 'plain-text guide for agents' }),
+  getLlmsText: endpoint({ path: '/llms.txt', access: open, reply: text, summary: 'plain-text guide for agents' }),
 }

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { Address, Amount, idOf, namedObject, Time, UsdNumber } from '../../core/codecs.ts'
 import { SOLD_DAYS } from '../../core/limits.ts'
 import { paged, pageQuery } from '../endpoint/common.ts'
-import { adminEndpoint, defineEndpoint, json } from '../endpoint/define.ts'
+import { adminEndpoint, defineEndpoint, json, namedJson } from '../endpoint/define.ts'
 import { payeeFields } from '../endpoint/list-fields.ts'
 import { listQuery, searched } from '../endpoint/list-query.ts'
 
@@ -54,20 +54,18 @@ export const earningsApi = {
   getEarnings: defineEndpoint({
     path: '/v1/provider/earnings',
     section: 'Balance, earnings, referrals',
-    reply: json(
-      namedObject('ProviderEarnings', {
-        settled_usd: UsdNumber.meta({ description: 'paid to the wallet' }),
-        held_usd: UsdNumber.meta({ description: 'net amount of sales in escrow' }),
-        pending_usd: UsdNumber.meta({ description: 'earned, but not yet paid to the wallet' }),
-        lifetime_usd: UsdNumber.meta({ description: 'settled and pending' }),
-        next_settlement_at: Time.nullable().meta({
-          description: 'next payment time, null if none; an extension, like `waiting`',
-        }),
-        waiting: z.array(WaitingMoney).meta({ description: 'earned money that is not paid yet, by reason' }),
-        recent_settlements: z.array(Settlement).meta({ description: 'newest first' }),
-        currency: z.literal('USDC'),
+    reply: namedJson('ProviderEarnings', {
+      settled_usd: UsdNumber.meta({ description: 'paid to the wallet' }),
+      held_usd: UsdNumber.meta({ description: 'net amount of sales in escrow' }),
+      pending_usd: UsdNumber.meta({ description: 'earned, but not yet paid to the wallet' }),
+      lifetime_usd: UsdNumber.meta({ description: 'settled and pending' }),
+      next_settlement_at: Time.nullable().meta({
+        description: 'next payment time, null if none; an extension, like `waiting`',
       }),
-    ),
+      waiting: z.array(WaitingMoney).meta({ description: 'earned money that is not paid yet, by reason' }),
+      recent_settlements: z.array(Settlement).meta({ description: 'newest first' }),
+      currency: z.literal('USDC'),
+    }),
     summary: 'provider earnings summary',
   }),
 }

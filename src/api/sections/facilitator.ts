@@ -3,7 +3,7 @@ import { Address, Amount, namedObject, Time } from '../../core/codecs.ts'
 import { facilitatedStates } from '../../model/payment.ts'
 import { KnownJsonObject } from '../../model/service.ts'
 import { clampedLimit, MAX_OFFSET, paged, pageQuery, queryInt } from '../endpoint/common.ts'
-import { adminEndpoint, endpointsWith, json, jsonBody, keyOrLocal, open } from '../endpoint/define.ts'
+import { adminEndpoint, endpointsWith, json, jsonBody, keyOrLocal, namedJson, open } from '../endpoint/define.ts'
 
 const endpoint = endpointsWith({ origin: 'ours', section: 'Facilitator', servedWith: 'facilitator' })
 
@@ -33,14 +33,12 @@ export const facilitatorApi = {
     path: '/facilitator/verify',
     access: keyOrLocal,
     body: jsonBody(Asked, { maxBodyBytes: MAX_ASKED_BYTES }),
-    reply: json(
-      namedObject('FacilitatorVerdict', {
-        isValid: z.boolean(),
-        invalidReason: reason.optional(),
-        invalidMessage: z.string().optional(),
-        ...members,
-      }),
-    ),
+    reply: namedJson('FacilitatorVerdict', {
+      isValid: z.boolean(),
+      invalidReason: reason.optional(),
+      invalidMessage: z.string().optional(),
+      ...members,
+    }),
     errors: ['not_found', 'paused', 'unavailable'],
     summary: 'x402 facilitator: verify (v1 and v2)',
   }),
@@ -49,17 +47,15 @@ export const facilitatorApi = {
     path: '/facilitator/settle',
     access: keyOrLocal,
     body: jsonBody(Asked, { maxBodyBytes: MAX_ASKED_BYTES }),
-    reply: json(
-      namedObject('FacilitatorSettlement', {
-        success: z.boolean(),
-        transaction: z.string().meta({ description: 'transaction hash; empty if none' }),
-        network: z.string().meta({ description: 'network name in v1, CAIP-2 id in v2' }),
-        errorReason: reason.optional(),
-        errorMessage: z.string().optional(),
-        amount: z.string().optional().meta({ description: 'transferred amount, in atomic units' }),
-        ...members,
-      }),
-    ),
+    reply: namedJson('FacilitatorSettlement', {
+      success: z.boolean(),
+      transaction: z.string().meta({ description: 'transaction hash; empty if none' }),
+      network: z.string().meta({ description: 'network name in v1, CAIP-2 id in v2' }),
+      errorReason: reason.optional(),
+      errorMessage: z.string().optional(),
+      amount: z.string().optional().meta({ description: 'transferred amount, in atomic units' }),
+      ...members,
+    }),
     errors: ['not_found', 'paused', 'unavailable'],
     summary: 'x402 facilitator: settle (v1 and v2)',
   }),

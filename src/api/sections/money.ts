@@ -5,7 +5,7 @@ import { jobStatuses } from '../../model/job.ts'
 import { accountKinds, heldKinds } from '../../model/ledger.ts'
 import { payoutKinds, payoutStates } from '../../model/words.ts'
 import { paged, pageQuery } from '../endpoint/common.ts'
-import { adminEndpoint, json, jsonBody } from '../endpoint/define.ts'
+import { adminEndpoint, json, jsonBody, namedJson } from '../endpoint/define.ts'
 import { holdFields, payoutFields } from '../endpoint/list-fields.ts'
 import { holdOrders } from '../endpoint/list-orders.ts'
 import { listQuery, searched } from '../endpoint/list-query.ts'
@@ -55,15 +55,13 @@ export const auditApi = {
 
   getAudit: adminEndpoint({
     path: '/dashboard/api/admin/audit',
-    reply: json(
-      namedObject('AuditReport', {
-        ok: z.boolean(),
-        as_of: z.strictObject({ seq: z.int().meta({ description: 'last transaction of the books' }), at: Time }),
-        transactions: z.int(),
-        accounts: z.int(),
-        checks: z.array(z.strictObject({ name: z.string(), ok: z.boolean(), detail: z.string() })),
-      }),
-    ),
+    reply: namedJson('AuditReport', {
+      ok: z.boolean(),
+      as_of: z.strictObject({ seq: z.int().meta({ description: 'last transaction of the books' }), at: Time }),
+      transactions: z.int(),
+      accounts: z.int(),
+      checks: z.array(z.strictObject({ name: z.string(), ok: z.boolean(), detail: z.string() })),
+    }),
     errors: ['unavailable'],
     summary: 'recompute the books and compare',
   }),

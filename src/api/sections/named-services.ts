@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Amount, idOf, namedObject } from '../../core/codecs.ts'
 import { type NamedService, namedSlugs } from '../../model/service.ts'
-import { adminEndpoint, defineEndpoint, json, jsonBody, paid } from '../endpoint/define.ts'
+import { adminEndpoint, defineEndpoint, jsonBody, namedJson, paid } from '../endpoint/define.ts'
 import { plansApi } from './plans.ts'
 import { PriceInput, purchaseApi } from './services.ts'
 
@@ -61,18 +61,16 @@ export const namedServiceAdminApi = {
     method: 'PUT',
     path: '/dashboard/api/admin/named-services/:slug',
     body: jsonBody(NamedChange),
-    reply: json(
-      namedObject('NamedService', {
-        slug: z.enum(namedSlugs),
-        path: z.string(),
-        enabled: z.boolean(),
-        service_id: idOf('service').nullable(),
-        plan_id: idOf('plan').nullable(),
-        price: Amount.nullable().meta({ description: 'what buyers pay' }),
-        advertised: z.strictObject({ min: Amount, max: Amount }),
-        changed: z.boolean(),
-      }),
-    ),
+    reply: namedJson('NamedService', {
+      slug: z.enum(namedSlugs),
+      path: z.string(),
+      enabled: z.boolean(),
+      service_id: idOf('service').nullable(),
+      plan_id: idOf('plan').nullable(),
+      price: Amount.nullable().meta({ description: 'what buyers pay' }),
+      advertised: z.strictObject({ min: Amount, max: Amount }),
+      changed: z.boolean(),
+    }),
     summary: 'configure an advertised path: own listing, alias, or plan',
   }),
 }

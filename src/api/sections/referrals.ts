@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { Amount, idOf, namedObject, Time } from '../../core/codecs.ts'
 import { participantTypes } from '../../model/words.ts'
 import { paged, pageQuery } from '../endpoint/common.ts'
-import { accountEndpoint, endpointsWith, json, jsonBody, open } from '../endpoint/define.ts'
+import { accountEndpoint, endpointsWith, jsonBody, namedJson, open } from '../endpoint/define.ts'
 
 const section = 'Balance, earnings, referrals'
 const endpoint = endpointsWith({ section })
@@ -31,77 +31,69 @@ export const referralsApi = {
   getReferralProgram: endpoint({
     path: '/v1/referrals/program',
     access: open,
-    reply: json(
-      namedObject('ReferralProgram', {
-        enabled: z.boolean(),
-        description: z.string(),
-        currency: USDC,
-        rates: z.strictObject({
-          agent_pct: z.number().meta({ description: 'share of the fee when a referred agent buys' }),
-          provider_pct: z.number().meta({ description: 'share of the fee when a referred provider sells' }),
-        }),
-        minimum_withdrawal: Amount,
-        rules: z.array(z.string()),
-        participation: z.strictObject({
-          how_to_refer: z.string(),
-          code_format: z.string(),
-          endpoints: z.array(z.string()),
-        }),
+    reply: namedJson('ReferralProgram', {
+      enabled: z.boolean(),
+      description: z.string(),
+      currency: USDC,
+      rates: z.strictObject({
+        agent_pct: z.number().meta({ description: 'share of the fee when a referred agent buys' }),
+        provider_pct: z.number().meta({ description: 'share of the fee when a referred provider sells' }),
       }),
-    ),
+      minimum_withdrawal: Amount,
+      rules: z.array(z.string()),
+      participation: z.strictObject({
+        how_to_refer: z.string(),
+        code_format: z.string(),
+        endpoints: z.array(z.string()),
+      }),
+    }),
     summary: 'rates, rules, participation',
   }),
 
   getReferralCode: endpoint({
     path: '/v1/referrals/code',
-    reply: json(
-      namedObject('ReferralCode', {
-        referral_code: z.string(),
-        participant_id: idOf('participant'),
-        how_to_refer: z.string(),
-      }),
-    ),
+    reply: namedJson('ReferralCode', {
+      referral_code: z.string(),
+      participant_id: idOf('participant'),
+      how_to_refer: z.string(),
+    }),
     summary: 'own referral code',
   }),
 
   listReferrals: endpoint({
     path: '/v1/referrals',
     query: z.strictObject(pageQuery),
-    reply: json(
-      namedObject('Referrals', {
-        referral_code: z.string(),
-        referrals: z.array(Referral),
-        ...paged,
-        balance: z.strictObject({ ...money, minimum_withdrawal: Amount, currency: USDC }),
-      }),
-    ),
+    reply: namedJson('Referrals', {
+      referral_code: z.string(),
+      referrals: z.array(Referral),
+      ...paged,
+      balance: z.strictObject({ ...money, minimum_withdrawal: Amount, currency: USDC }),
+    }),
     summary: 'own referrals and balance',
   }),
 
   getReferralEarnings: endpoint({
     path: '/v1/referrals/earnings',
     query: z.strictObject(pageQuery),
-    reply: json(
-      namedObject('ReferralEarnings', {
-        ...money,
-        currency: USDC,
-        breakdown: z.strictObject({
-          agent: Amount.meta({ description: 'from purchases by referred agents' }),
-          provider: Amount.meta({ description: 'from sales by referred providers' }),
-        }),
-        history: z.array(
-          z.strictObject({
-            id: idOf('transaction'),
-            role: z.enum(['agent', 'provider']),
-            amount: Amount,
-            referred_id: idOf('participant').nullable(),
-            reference: z.strictObject({ kind: z.string(), id: z.string() }),
-            created_at: Time,
-          }),
-        ),
-        ...paged,
+    reply: namedJson('ReferralEarnings', {
+      ...money,
+      currency: USDC,
+      breakdown: z.strictObject({
+        agent: Amount.meta({ description: 'from purchases by referred agents' }),
+        provider: Amount.meta({ description: 'from sales by referred providers' }),
       }),
-    ),
+      history: z.array(
+        z.strictObject({
+          id: idOf('transaction'),
+          role: z.enum(['agent', 'provider']),
+          amount: Amount,
+          referred_id: idOf('participant').nullable(),
+          reference: z.strictObject({ kind: z.string(), id: z.string() }),
+          created_at: Time,
+        }),
+      ),
+      ...paged,
+    }),
     summary: 'earnings breakdown and history',
   }),
 
@@ -116,16 +108,14 @@ export const referralsApi = {
         .optional()
         .meta({ description: 'destination (default: balance); wallet also works during the checkout cutover' }),
     }),
-    reply: json(
-      namedObject('ReferralWithdrawal', {
-        withdrawn: Amount,
-        to: z.enum(withdrawalTargets),
-        payout_id: idOf('payout').nullable().meta({ description: 'payout id; null if moved to the balance' }),
-        balance: Amount,
-        transaction_id: idOf('transaction'),
-        currency: USDC,
-      }),
-    ),
+    reply: namedJson('ReferralWithdrawal', {
+      withdrawn: Amount,
+      to: z.enum(withdrawalTargets),
+      payout_id: idOf('payout').nullable().meta({ description: 'payout id; null if moved to the balance' }),
+      balance: Amount,
+      transaction_id: idOf('transaction'),
+      currency: USDC,
+    }),
     errors: ['sanctioned', 'conflict', 'invalid_transition', 'idempotency_mismatch', 'paused'],
     summary: 'move referral earnings to the balance',
   }),

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { Address, namedObject, Time } from '../../core/codecs.ts'
 import { MAX_TEXT_CHARS } from '../../core/limits.ts'
 import { paged, pageQuery } from '../endpoint/common.ts'
-import { adminEndpoint, json, jsonBody } from '../endpoint/define.ts'
+import { adminEndpoint, json, jsonBody, namedJson } from '../endpoint/define.ts'
 
 /** `/health.compliance.sdn`; business time. */
 export const Sdn = namedObject('Sdn', {
@@ -34,7 +34,7 @@ export const sanctionsApi = {
       wallet: Address.optional().meta({ description: 'only this wallet' }),
       manual: z.enum(['true']).optional().meta({ description: 'only wallets that were added by hand' }),
     }),
-    reply: json(namedObject('Sanctions', { wallets: z.array(Sanction), ...paged, sdn: Sdn })),
+    reply: namedJson('Sanctions', { wallets: z.array(Sanction), ...paged, sdn: Sdn }),
     summary: 'sanctioned wallets',
   }),
 
@@ -48,12 +48,10 @@ export const sanctionsApi = {
   removeSanction: adminEndpoint({
     method: 'DELETE',
     path: '/dashboard/api/admin/sdn/:wallet',
-    reply: json(
-      namedObject('SanctionRemoval', {
-        wallet: Address,
-        sanctioned: z.boolean().meta({ description: 'true: still sanctioned' }),
-      }),
-    ),
+    reply: namedJson('SanctionRemoval', {
+      wallet: Address,
+      sanctioned: z.boolean().meta({ description: 'true: still sanctioned' }),
+    }),
     summary: 'remove a wallet added by hand',
   }),
 }
