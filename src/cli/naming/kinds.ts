@@ -1,7 +1,7 @@
 import { isId } from '../../client/wire-id.ts'
 import { isAddress } from '../../core/hex.ts'
 import { type IdNoun, idPrefixes } from '../../core/id-prefixes.ts'
-import { compact } from '../../core/record.ts'
+import { compact, isKeyOf } from '../../core/record.ts'
 import type { CommandContext } from '../command.ts'
 import type { Session } from '../session.ts'
 
@@ -54,11 +54,14 @@ async function ownIdIn(session: Session): Promise<string | undefined> {
   return own && (await session.call('getBalance', own)).participant_id
 }
 
-type Pieces = Omit<Kind, 'isId' | 'prefix'>
+/** What differs between kinds. Most are named, and are called as their ids are. */
+type Pieces = Pick<Kind, 'listedBy' | 'known'> & Partial<Pick<Kind, 'noun' | 'isNamed'>>
 
 function kind(noun: IdNoun, pieces: Pieces): Kind {
   const { known } = pieces
   return {
+    noun,
+    isNamed: true,
     ...pieces,
     prefix: idPrefixes[noun],
     isId: (word) => isId(noun, word),
@@ -106,16 +109,12 @@ function nameable(listed: Listed[number], whose?: 'self'): Nameable {
 }
 
 const service = kind('service', {
-  noun: 'service',
   listedBy: 'souk services list',
-  isNamed: true,
   known: withOwn(async (session, asked) => (await session.call('getCatalog', asked)).services),
 })
 
 const participant = kind('participant', {
-  noun: 'participant',
   listedBy: 'souk participants list',
-  isNamed: true,
   async known({ session, asAdmin }) {
     const at = await session()
     const { participants } = asAdmin
@@ -126,7 +125,6 @@ const participant = kind('participant', {
 })
 
 const job = kind('job', {
-  noun: 'job',
   listedBy: 'souk jobs list',
   isNamed: false,
   async known(asker) {
@@ -166,9 +164,7 @@ const thread = kind('thread', {
 })
 
 const plan = kind('plan', {
-  noun: 'plan',
   listedBy: 'souk plans list',
-  isNamed: true,
   async known(asker) {
     const session = await asker.session()
     const { plans } = await session.call('listPlans', { query: { limit } })
@@ -178,16 +174,13 @@ const plan = kind('plan', {
 })
 
 const product = kind('product', {
-  noun: 'product',
   listedBy: 'souk products list',
-  isNamed: true,
   known: withOwn(async (session, asked) => (await session.call('listProducts', asked)).products),
 })
 
 const posting = kind('posting', {
   noun: 'request',
   listedBy: 'souk requests list',
-  isNamed: true,
   async known(asker, q) {
     const session = await asker.session()
     const { postings } = await session.call('listPostings', { query: { ...compact({ q }), limit } })
@@ -199,9 +192,7 @@ const posting = kind('posting', {
 })
 
 const subscription = kind('subscription', {
-  noun: 'subscription',
   listedBy: 'souk subs list',
-  isNamed: true,
   async known(asker) {
     const session = await asker.session()
     const own = await ownKey(session)
@@ -216,7 +207,6 @@ const subscription = kind('subscription', {
 })
 
 const delivery = kind('delivery', {
-  noun: 'delivery',
   listedBy: 'souk webhooks list',
   isNamed: false,
   async known(asker) {
@@ -266,21 +256,8 @@ async function listedWallets({ session }: Asker): Promise<readonly Nameable[]> {
 export const kinds = { service, participant, job, thread, plan, product, posting, subscription, delivery, cron, wallet }
 export type KindName = keyof typeof kinds
 
-const positionals: Readonly<Record<string, KindName>> = {
-  service: 'service',
-  services: 'service',
-  participant: 'participant',
-  job: 'job',
-  thread: 'thread',
-  plan: 'plan',
-  product: 'product',
-  request: 'posting',
-  subscription: 'subscription',
-  delivery: 'delivery',
-  cron: 'cron',
-  wallet: 'wallet',
-  wallets: 'wallet',
-}
+/** Positionals that are not called like their kind. */
+const positionals: Readonly<Record<string, KindName>> = { services: 'service', request: 'posting', wallets: 'wallet' }
 
 const options: Readonly<Record<string, KindName>> = {
   service: 'service',
@@ -292,7 +269,7 @@ const options: Readonly<Record<string, KindName>> = {
 }
 
 export function kindOfArgument(key: string): Kind | undefined {
-  const name = positionals[key]
+  const name = isKeyOf(kinds, key) ? key : positionals[key]
   return name && kinds[name]
 }
 
