@@ -58,22 +58,18 @@ export async function diagnose(session: Session, listing: Listing, isOwn: boolea
   return looks.flat()
 }
 
-const fine = (check: ListingFinding['check'], found: string): ListingFinding => ({
-  check,
-  state: 'ok',
-  found,
-  mend: null,
-})
+type Found = (check: ListingFinding['check'], found: string, mend?: string) => ListingFinding
+const finds = (state: ListingFinding['state']): Found => {
+  return (check, found, mend) => ({ check, state, found, mend: mend ?? null })
+}
+const fine = finds('ok')
+const warn = finds('warn')
+const fail = finds('fail')
 const edit = ({ id }: Listing, setting: string) => shellLine`souk services edit ${id} --set ${setting}`
 
 function statusOf(listing: Listing): ListingFinding {
   if (listing.status === 'active') return fine('status', 'offered')
-  return {
-    check: 'status',
-    state: 'fail',
-    found: 'not offered: buyers cannot find it',
-    mend: edit(listing, 'status=active'),
-  }
+  return fail('status', 'not offered: buyers cannot find it', edit(listing, 'status=active'))
 }
 
 function compiled(check: 'input' | 'deliverable', listing: Listing, compile: () => unknown): ListingFinding {
@@ -82,15 +78,14 @@ function compiled(check: 'input' | 'deliverable', listing: Listing, compile: () 
     return fine(check, 'its schema is valid')
   } catch (error) {
     if (!(error instanceof AppError)) throw error
-    const mend = shellLine`souk services edit ${listing.id} --editor`
-    return { check, state: 'fail', found: error.message, mend }
+    return fail(check, error.message, shellLine`souk services edit ${listing.id} --editor`)
   }
 }
 
 function exampleOf(listing: Listing, example: unknown): ListingFinding {
   if (example !== undefined) return fine('example', `${JSON.stringify(example)} is accepted`)
   const found = 'no example satisfies its input_schema: buyers cannot try it; add "examples" to its fields'
-  return { check: 'example', state: 'warn', found, mend: shellLine`souk services edit ${listing.id} --editor` }
+  return warn('example', found, shellLine`souk services edit ${listing.id} --editor`)
 }
 
 function priceOf(listing: Listing): ListingFinding {
@@ -98,14 +93,13 @@ function priceOf(listing: Listing): ListingFinding {
   const asked = amountIn(agent_price.fixed)
   if (asked === undefined) {
     if (pricing_model === 'quote_required') return fine('price', 'quoted in a conversation')
-    return { check: 'price', state: 'fail', found: 'it has none', mend: edit(listing, 'price=0.50') }
+    return fail('price', 'it has none', edit(listing, 'price=0.50'))
   }
   const found = `buyers pay $${formatAmount(asked)}, of the price ${price.fixed} its provider gets ${net.fixed}`
   const refusing = USUAL_LIMITS.filter(({ limit }) => asked > limit).map(({ client }) => client)
   if (refusing.length === 0) return fine('price', found)
   const most = formatAmount(USUAL_LIMITS[refusing.length - 1]?.limit ?? asked)
-  const why = `${found}; ${refusing.join(' and ')} pay at most $${most} unless their users raise the limit`
-  return { check: 'price', state: 'warn', found: why, mend: null }
+  return warn('price', `${found}; ${refusing.join(' and ')} pay at most $${most} unless their users raise the limit`)
 }
 
 function amountIn(text: string | null): Usdc | undefined {
@@ -114,19 +108,18 @@ function amountIn(text: string | null): Usdc | undefined {
 
 async function endpointOf(session: Session, listing: Listing, isOwn: boolean): Promise<ListingFinding> {
   const { id, fulfillment_type, webhook_status: status } = listing
-  const work = shellLine`souk provide ${id} --exec COMMAND`
   if (listing.first_party) return fine('endpoint', 'the marketplace runs it')
   if (status === 'polling') return fine('endpoint', 'its provider polls for jobs')
   const isInstant = fulfillment_type === 'instant'
   if (!isOwn) {
     if (status === 'healthy') return fine('endpoint', 'its provider responds')
-    return { check: 'endpoint', state: isInstant ? 'fail' : 'warn', found: `its provider: ${status}`, mend: null }
+    return finds(isInstant ? 'fail' : 'warn')('endpoint', `its provider: ${status}`)
   }
   const tried = await session.call('testService', { params: { id } })
   if (tried.delivered) return fine('endpoint', `it returned ${tried.status} in ${tried.latency_ms} ms`)
   const why = tried.error ?? `it returned ${tried.status}`
-  const mend = isInstant ? edit(listing, 'webhook_url=URL') : work
-  return { check: 'endpoint', state: 'fail', found: `its jobs cannot be delivered: ${why}`, mend }
+  const mend = isInstant ? edit(listing, 'webhook_url=URL') : shellLine`souk provide ${id} --exec COMMAND`
+  return fail('endpoint', `its jobs cannot be delivered: ${why}`, mend)
 }
 
 async function offersOf(session: Session, listing: Listing, input: AnyObject): Promise<readonly ListingFinding[]> {
@@ -141,21 +134,17 @@ async function offersOf(session: Session, listing: Listing, input: AnyObject): P
   const price = amountIn(agent_price.fixed)
   return (['x402 v1', 'x402 v2'] as const).map((check) => {
     const mend = shellLine`souk buy ${id} --quote`
-    if (status !== PAYMENT_REQUIRED)
-      return { check, state: 'fail', found: `an unpaid purchase returns ${status} ${wordsIn(body)}`, mend }
+    if (status !== PAYMENT_REQUIRED) return fail(check, `an unpaid purchase returns ${status} ${wordsIn(body)}`, mend)
     // v1 clients read the offer from the body, v2 clients from the header.
     const get = (name: string) => (check === 'x402 v2' ? (headers[name.toLowerCase()] ?? null) : null)
     const asked = askedBy({ status, headers: { get }, body: check === 'x402 v1' ? body : null })
     if (check === 'x402 v2' && get(OFFER_V2) === null)
-      return { check, state: 'fail', found: 'the response has no payment offer in its header', mend }
-    if (!asked.ok) return { check, state: 'fail', found: asked.message, mend }
-    if (asked.price !== price)
-      return {
-        check,
-        state: 'fail',
-        found: `the 402 asks $${formatAmount(asked.price)}, the listing says ${agent_price.fixed}`,
-        mend,
-      }
+      return fail(check, 'the response has no payment offer in its header', mend)
+    if (!asked.ok) return fail(check, asked.message, mend)
+    if (asked.price !== price) {
+      const found = `the 402 asks $${formatAmount(asked.price)}, the listing says ${agent_price.fixed}`
+      return fail(check, found, mend)
+    }
     return fine(check, `$${formatAmount(asked.price)} on ${asked.network}, signed within ${asked.maxTimeoutSeconds} s`)
   })
 }
@@ -169,6 +158,5 @@ function seenOf(listing: Listing): ListingFinding {
   const takes = Object.keys(typeof input_schema.properties === 'object' ? (input_schema.properties ?? {}) : {})
   const words = `"${name}" in ${category}, ${fulfillment_type}, ${estimated_delivery}; takes ${takes.join(', ') || 'anything'}`
   if (description.trim().length >= SHORT_CHARS) return fine('buyer sees', words)
-  const found = `${words}; its description is short`
-  return { check: 'buyer sees', state: 'warn', found, mend: edit(listing, 'description=…') }
+  return warn('buyer sees', `${words}; its description is short`, edit(listing, 'description=…'))
 }
