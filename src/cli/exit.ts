@@ -56,7 +56,6 @@ export type CliFacts = {
   /** Commands that help. */
   readonly next?: readonly string[]
   readonly details?: unknown
-  /** Id of the refused request. */
   readonly requestId?: string
   readonly cause?: unknown
 }

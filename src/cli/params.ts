@@ -51,7 +51,6 @@ type Facts = {
 export type Param<T> = {
   readonly facts: Facts
   optional(): Param<T | undefined>
-  /** Sets the default. */
   default(fallback: Exclude<T, undefined>): Param<Exclude<T, undefined>>
   meta(meta: Meta): Param<T>
   /** The same parameter as a required one, without its description. */

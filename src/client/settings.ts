@@ -8,9 +8,7 @@ import { readText, writeJson } from './files.ts'
 export const LOCAL = 'local'
 
 export type Settings = {
-  /** Default remote. */
   readonly remote?: string | undefined
-  /** Default wallet. */
   readonly wallet?: string | undefined
   /** Saved global options as typed. */
   readonly options?: Readonly<Record<string, string>> | undefined

@@ -92,7 +92,6 @@ export type StartUnderWay = {
   readonly report: ReportStart
   /** Adds the address or the data folder to the registration. */
   readonly amend: (facts: Partial<Pick<StartRegistration, 'url' | 'fingerprint' | 'data_dir'>>) => void
-  /** The registered process. */
   readonly process: StartRegistration
 }
 

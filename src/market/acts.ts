@@ -49,7 +49,6 @@ export const delivered: Readonly<Record<Ware, Record<string, string>>> = {
 export type DemoSale = { readonly who: BuyerName; readonly ware: Ware; readonly from?: 'x402' | 'balance' }
 export type DemoOrder = { readonly job: string; readonly ware: Ware }
 
-/** Buys a service. */
 export async function buy(play: Play, { who, ware, from }: DemoSale): Promise<DemoOrder> {
   const asked = { params: { id: play.shelf[ware] }, body: wanted[ware](play.dice) }
   const { job_id: job } = await play.cast[who].pay('purchaseService', asked, from)

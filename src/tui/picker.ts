@@ -114,7 +114,6 @@ type Palette = {
   readonly named: FoundByName | undefined
 }
 
-/** Destinations and commands. */
 export function palettePicks(palette: Palette): readonly Pick[] {
   const { host, typed, next, named } = palette
   if (typed.startsWith('@')) return elsewherePicks(host, typed.slice(1))

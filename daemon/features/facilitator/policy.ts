@@ -20,7 +20,6 @@ const GAS_OF_SETTLEMENT = 80_000
 const DAILY_GAS_KEYS = 10
 const PAGE_ROWS = 1_000
 
-/** Default limits. */
 export const facilitatorDefaults = {
   payTo: [] as readonly Wallet[],
   minValue: usdc(1_000n),

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { KnownJsonObject, ListingVersion, webhookStatuses } from '../../../src/model/service.ts'
 import { type AnyCollection, defineCollection, stored } from '../../store/port.ts'
-/** A stored listing. */
 export const ServiceRow = z.strictObject({
   ...ListingVersion.shape,
   ...stored,

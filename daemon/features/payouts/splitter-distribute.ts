@@ -19,7 +19,6 @@ export function sharesOf(amount: Usdc, payees: readonly Payee[]): PayeeShare[] {
   return payees.map(({ to, bps }) => ({ to, amount: share(amount, bps) })).filter((one) => one.amount > ZERO)
 }
 
-/** The fault in a list of payees, if any. */
 export function payeeFault(payees: readonly Payee[]): string | undefined {
   if (new Set(payees.map(({ to }) => to)).size < payees.length) return 'duplicate payee'
   if (payees.some(({ bps }) => bps <= 0n)) return 'a share must be more than 0'

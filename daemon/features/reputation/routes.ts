@@ -24,7 +24,6 @@ import { lockStanding, ofProvider } from './standings.ts'
 
 type Onchain = Answer<typeof api.getOnchainReputation>
 
-/** Anchors per response. */
 const MAX_ANCHORS = 20
 
 /** On-chain data of a participant: souk's feedback summaries by tag and service type, and the anchors. */

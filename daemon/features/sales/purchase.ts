@@ -178,7 +178,6 @@ function keptTerms(terms: SaleTerms) {
   return kept
 }
 
-/** The fixed terms. */
 function soldTerms(service: ServiceRow, { sale }: z.output<typeof Terms>): SaleTerms {
   return { ...termsOf(service), ...sale }
 }

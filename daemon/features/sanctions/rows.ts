@@ -31,7 +31,6 @@ export const SdnState = z.strictObject({
 })
 export type SdnState = z.infer<typeof SdnState>
 
-/** Sanctioned wallets. */
 export const sanctions = defineCollection('sanctions', {
   schema: SanctionRow,
   key: 'wallet',

@@ -288,7 +288,6 @@ async function byReference(t: ReadTx, ids: readonly string[]): Promise<PayoutRow
 
 type Earned = { readonly source: string; readonly seq: number; readonly at: number; readonly amount: Usdc }
 
-/** The provider's earning. */
 async function earningOf(t: ReadTx, job: JobRow): Promise<Earned | undefined> {
   const source = account.provider(job.provider_id)
   for (const { lines, seq, at } of await entriesOf(t, job.id)) {

@@ -28,7 +28,6 @@ const STOP_WAIT_MS = 3 * SECOND_MS
 export type Taken = { readonly row: DeliveryRow; readonly status: number | null; readonly answer: Json | undefined }
 type Follow = (t: Tx, draw: Draw, recorded: DeliveryRow) => Promise<void>
 
-/** Callbacks of deliveries. */
 export type DeliveryHooks = {
   /** Whether a message is still useful; a useless message is not sent. */
   readonly isWanted: (t: ReadTx, row: DeliveryRow) => Promise<boolean>

@@ -15,7 +15,6 @@ import { type BrowserPage, openPage } from './page.ts'
 import { openProxy } from './proxy.ts'
 import { openSession, type ScreenSize } from './session.ts'
 
-/** Screen profiles. */
 export const screens = {
   desktop: { width: 1_366, height: 768, deviceScaleFactor: 1, mobile: false },
   mobile: { width: 390, height: 844, deviceScaleFactor: 3, mobile: true },

@@ -38,7 +38,6 @@ const BudgetFilter = z
   })
   .meta({ type: 'number' })
 
-/** Notification settings. */
 export const PostingNotifications = namedObject('PostingNotifications', {
   participant_id: idOf('participant'),
   enabled: z.boolean(),

@@ -28,7 +28,6 @@ export type Asker = Pick<CommandContext<unknown, unknown>, 'session' | 'places' 
 export type Kind = {
   /** Singular noun for sentences. */
   readonly noun: string
-  /** Its list command. */
   readonly listedBy: string
   /** Prefix of ids of this kind; empty if the object's name is its id. */
   readonly prefix: string

@@ -56,7 +56,6 @@ export async function offerOf(answer: RawAnswer) {
   }
 }
 
-/** A request that may have to be paid. */
 export type PaidCall = RawCall & {
   readonly idempotencyKey: string
   /** Price that the user has seen; a 402 above it is refused. */

@@ -23,7 +23,6 @@ const NONCE_BYTES = 32
 /** A payer, and what the spending gate needs to know about it. */
 export type Spender = {
   readonly places: Pick<Places, 'config'>
-  /** The command's budget. */
   readonly budget: Budget
   /** Machine time: business time must not affect limits. */
   now(): number

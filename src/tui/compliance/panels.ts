@@ -22,7 +22,6 @@ const LEAST_BELOW = 6
 const REFUSALS_SHARE = 4
 /** Names per row. */
 const NAMED = 3
-/** Minimum name length. */
 const LEAST_NAME = 4
 /** Ages up to this many hours are shown in hours. */
 const HOURS_UNTIL = 72

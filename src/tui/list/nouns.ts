@@ -138,7 +138,6 @@ type OpenedRow = {
 
 type Model<R> = ListParts<R> & { readonly shown: ShownRows<R>; readonly view: View }
 
-/** What a list shows and does. */
 export function listFace<R extends object>(host: Host, model: Model<R>): ReturnType<Screen['use']> {
   const { shown, open, actions, hints, view } = model
   return {

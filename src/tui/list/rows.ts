@@ -62,7 +62,6 @@ export function localRows<R extends object>(
   return facedRows(host, view, { ...local, rows, total: rows.length, problem: finding.problem })
 }
 
-/** Fetches a page of any list. */
 const fetchPage =
   <R>(link: Link, { name, query }: { name: ListName; query: object }): Fetch<NounRows<R>> =>
   (signal) =>
@@ -221,7 +220,6 @@ type AlwaysAsked = { readonly filter?: string; readonly sort?: string; readonly 
 export type ListRows<R> = {
   readonly id: ScreenId
   readonly noun: Omit<Noun<R>, 'list' | 'none'> & { readonly list: ListName }
-  /** Fields to filter and sort by. */
   readonly fields: ListFields
   readonly asked?: AlwaysAsked
   /** Order of a page if the user has chosen none (default: that of the endpoint). */
@@ -252,7 +250,6 @@ export type ShownRows<R> = {
   }
   readonly rows: readonly R[]
   readonly chosen: number
-  /** The chosen row. */
   readonly row: R | undefined
   readonly columns: readonly ScreenColumn<R>[]
   readonly listed: Query<unknown>

@@ -36,7 +36,6 @@ export function chosenIn(ui: Ui, ids: readonly string[]): number {
   return ui.logs.follow ? Math.min(0, ids.length - 1) : chosenIndex(ui, ids)
 }
 
-/** A view's face. */
 export function listedFace<R extends object>(
   host: Host,
   listed: Listed<R>,

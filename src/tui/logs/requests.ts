@@ -161,7 +161,6 @@ const priceOf = ({ price }: SeenRequest) => (price === null ? '' : `$${price}`)
 
 const isOperators = ({ caller, path }: SeenRequest) => caller === 'admin' || path.startsWith('/dashboard/')
 
-/** Views of requests. */
 type AskedView = Exclude<LogView, 'webhooks' | 'crons' | 'everything'>
 
 /** Which requests belong to each view. */

@@ -13,7 +13,6 @@ const DAY_HOURS = 24
 /** Compared text length. */
 const SAID_CHARS = 500
 
-/** Reads and writes the file of snoozed items. */
 export type PutOffFile = { readonly read: () => readonly PutOff[]; readonly write: (list: readonly PutOff[]) => void }
 
 /** Store of the snoozed items. Every change is saved to the file. */

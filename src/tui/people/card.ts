@@ -75,7 +75,6 @@ export type Card = {
   readonly bought: Past
   readonly sold: Past
   readonly threads: number
-  /** Last refused request. */
   readonly refused: { readonly id: string; readonly words: string; readonly at: number } | undefined
   /** Why the person is suspended. */
   readonly why: string
@@ -112,7 +111,6 @@ export const fetchCard =
 const or = <T>(found: Outcome<T>, fallback: T): T => (found.ok ? found.value : fallback)
 const unsuspended = { ok: true, value: '' } as const
 
-/** Why a person was suspended. */
 function fetchWhy(link: Link, id: string, signal: AbortSignal): Promise<Outcome<string>> {
   const query = { filter: `act:participant.set subject:${id}`, limit: '20' }
   return ask(link, { name: 'getAdminLog', asked: { query, signal } }, ({ acts }) =>

@@ -8,7 +8,6 @@ import type { DialogSpec } from './dialog.ts'
 import { ask } from './queries.ts'
 import type { Host } from './screen.ts'
 
-/** A cron by name, if known. */
 export function cronOf(host: Host, name: string): ListedCron | undefined {
   return host.health()?.crons.find((cron) => cron.name === name)
 }

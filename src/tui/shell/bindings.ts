@@ -10,7 +10,6 @@ export type Runbook = { readonly name: string; readonly title: string; readonly 
 type OwnBinding = {
   readonly keys: readonly [Key, ...Key[]]
   readonly group: (typeof groups)[number]
-  /** Help text. */
   readonly label: string
   /** Key row text. */
   readonly hint?: string
@@ -38,7 +37,6 @@ const lists: readonly ScreenId[] = screenIds.filter((id) => id !== 'overview')
 /** Screens whose drawer has tabs. */
 const tabbed: readonly ScreenId[] = ['services', 'jobs', 'logs']
 
-/** Paged lists. */
 const paged: readonly ScreenId[] = ['services', 'jobs', 'threads', 'money', 'compliance', 'requests', 'people']
 
 /**

@@ -74,7 +74,6 @@ const linesText = (lines: readonly string[]) =>
     .join('\n')
     .trimEnd()}\n`
 
-/** Name of a new file. */
 export function savedName({ clock }: Host, name: string, ending: string): string {
   return `souk-${name}-${clock.now()}.${ending}`
 }

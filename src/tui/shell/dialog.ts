@@ -42,7 +42,6 @@ export type DialogSpec = {
   readonly heading?: string
   /** Shown above the facts. The page keys scroll it. */
   readonly evidence?: DialogEvidence
-  /** The dialog that follows this one. */
   readonly next?: () => Promise<DialogSpec | undefined>
   /** The acting user (default: the administrator). */
   readonly as?: string
@@ -72,7 +71,6 @@ export type Dialog = {
   /** First visible line of the evidence. */
   readonly scroll: number
   readonly busy: boolean
-  /** Last failure. */
   readonly problem: Problem | undefined
 }
 

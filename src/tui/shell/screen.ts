@@ -63,7 +63,6 @@ export type ListedRow = {
 export type FaceList = {
   /** Titles of all columns. The first column cannot be hidden. */
   readonly titles: readonly string[]
-  /** The rows on the screen. */
   readonly rows: () => readonly ListedRow[]
   readonly pages: number
   readonly page: (at: number) => Fetch<readonly ListedRow[]>
@@ -114,7 +113,6 @@ export type Host = {
   readonly point: { current: (pointer: Pointer) => void }
   /** Key table. */
   readonly keys: readonly Binding[]
-  /** Snoozed items. */
   readonly putOffs: StateStore<readonly PutOff[]>
   /** Copies text to the terminal's clipboard. */
   readonly copy: (text: string) => void
@@ -149,7 +147,6 @@ export type Host = {
     | undefined
   /** What the current screen shows. Each draw replaces it. */
   readonly face: { current: Face }
-  /** Latest health report. */
   readonly health: () => HealthFacts | undefined
   /** Undefined until known. */
   readonly whereabouts: () => Whereabouts | undefined

@@ -106,7 +106,6 @@ type Speaker = 'party' | 'house'
 
 const message = needed({ name: 'message', label: 'Message (the other side reads it)' }, 'words')
 
-/** Writes a message. */
 export function writeDialog(host: Host, thread: Thread, speaker: Speaker): DialogSpec {
   const { id } = thread
   const words = speaker === 'party' ? ['threads', 'send', id] : ['admin', 'threads', 'send', id]
@@ -162,7 +161,6 @@ export function offerDialog(host: Host, thread: Thread): DialogSpec {
   }
 }
 
-/** Declines a conversation. */
 export function declineDialog(host: Host, thread: Thread): DialogSpec {
   return {
     title: 'END A CONVERSATION',

@@ -37,7 +37,6 @@ const nothingSent: DialogSpec['send'] = async () => ({ ok: true, value: '' })
 const file = needed({ name: 'file', label: 'File on this machine (path; at most 10 MiB)' }, 'a path')
 export const note: Field = { name: 'message', label: 'Message with it (optional)', check: () => undefined }
 
-/** Attaches a file. */
 export function attachDialog(host: Host, thread: Thread): DialogSpec {
   return {
     title: 'ATTACH A FILE',

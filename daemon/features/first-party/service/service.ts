@@ -44,7 +44,6 @@ export type ServiceDefinition<Source = undefined, Need extends EngineName = neve
   readonly slug: string
   /** Required engines: the listing is active while all are available. */
   readonly needs?: readonly Need[]
-  /** Optional engines. */
   readonly wants?: readonly Want[]
   /**
    * Refuses, before payment, an invalid input that the schema accepts.
