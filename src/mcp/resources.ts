@@ -10,8 +10,6 @@ const NAME_CHARS_MAX = 120
 const MIME = 'application/json'
 const URI = /^souk:\/\/(services|jobs)\/((?:svc|job)_[0-9a-f]{16})$/
 
-export type ListedResource = Awaited<ReturnType<typeof listResources>>[number]
-
 export const resourceTemplates = [
   { uriTemplate: 'souk://services/{id}', name: 'listing', description: 'a listing as buyers see it', mimeType: MIME },
   { uriTemplate: 'souk://jobs/{id}', name: 'job', description: 'a job of this wallet', mimeType: MIME },

@@ -129,8 +129,6 @@ async function callEndpoint(t: Tx, draw: Draw, { thread, message, participantId 
   })
 }
 
-export type MessagePage = Awaited<ReturnType<typeof readMessages>>
-
 /** A page of messages, oldest first. Skips the newest `offset` messages. */
 export async function readMessages(t: ReadTx, thread: ThreadRow, query: z.output<typeof messageQuery>) {
   const slice = { ...query, limit: query.limit ?? MAX_PAGE, index: 'thread', prefix: [thread.id] }

@@ -77,8 +77,6 @@ function relocated(node: object): OpenApiNode {
 }
 
 /** Response schemas by endpoint, and the schemas in `$defs` that they share. */
-export type AnswerSchemas = ReturnType<typeof answerSchemas>
-
 export function answerSchemas(names: readonly (keyof Api)[]) {
   const { components, of } = collectSchemas()
   const answers = names.flatMap((name): [string, OpenApiNode][] => {
