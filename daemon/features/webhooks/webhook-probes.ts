@@ -44,7 +44,7 @@ export const webhookProbes = defineCron({
 
 /** Schedules tests for unhealthy listings that an older version stored without a test time. */
 export async function scheduleForgotten({ store, clock }: Pick<Context, 'store' | 'clock'>): Promise<void> {
-  for (const id of await store.read(forgotten)) await store.tx((t) => updateHealth(t, id, clock.now()))
+  for (const id of await forgotten(store)) await store.tx((t) => updateHealth(t, id, clock.now()))
 }
 
 async function forgotten(t: ReadTx): Promise<string[]> {
