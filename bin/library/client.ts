@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
+import type { Session } from '../../src/cli/session.ts'
 import { payeeOf } from '../../src/cli/wallet/spending.ts'
-import { readAnswer, type Words, wordsOf } from '../../src/client/call.ts'
+import { passedOn, readAnswer, type Words, wordsOf } from '../../src/client/call.ts'
 import {
   dispatched,
   MAX_PRICE_HEADER,
@@ -142,7 +143,7 @@ export async function createClient(options: ClientOptions): Promise<SoukClient> 
     call: async (name, asked) =>
       readAnswer(name, settled(await dispatched(state.transport, patientWords(state, name, asked))).body),
     quote: async (name, asked) => {
-      const answer = await dispatched(state.transport, wordsOf(name, asked))
+      const answer = await dispatched(state.transport, passedOn(name, asked))
       if (answer.status === PAYMENT_REQUIRED) return shown(askedIn(answer))
       settled(answer)
       return undefined
@@ -159,8 +160,8 @@ type Hand = {
 }
 
 /** A call in words; one that may buy something waits for as long as that may take, unless the client says otherwise. */
-function patientWords<K extends CallName>({ options }: Hand, name: K, asked: AskedOf<K>): Words {
-  const words = wordsOf(name, asked)
+function patientWords({ options }: Hand, name: CallName, asked: unknown): Words {
+  const words = passedOn(name, asked)
   const isPatient = options.timeoutMs === undefined && words.opens.endsWith('paid')
   return isPatient ? { timeoutMs: PAID_ANSWER_MS, ...words } : words
 }
@@ -169,7 +170,7 @@ type Payment<K extends CallName> = { readonly name: K; readonly words: Words; re
 
 async function pay<K extends CallName>(hand: Hand, { name, words, how }: Payment<K>): Promise<Paid<K>> {
   const first = await dispatched(hand.transport, words)
-  if (first.status !== PAYMENT_REQUIRED) return { answer: await readAnswer(name, settled(first).body), paid: null }
+  if (first.status !== PAYMENT_REQUIRED) return { answer: await readAnswer<K>(name, settled(first).body), paid: null }
   const from = how.from ?? 'x402'
   const offer = await offerIn(hand, first, how)
   const agreed = withHeaders(words, { [MAX_PRICE_HEADER]: formatAmount(offer.price) })
@@ -177,7 +178,7 @@ async function pay<K extends CallName>(hand: Hand, { name, words, how }: Payment
   const { body } = settled(answer)
   const receipt = readPaymentResponse(responseOf(answer).headers)
   const paid = { price: formatAmount(offer.price), from, transaction: receipt?.transaction ?? null }
-  return { answer: await readAnswer(name, body), paid }
+  return { answer: await readAnswer<K>(name, body), paid }
 }
 
 /** From the balance that the instance keeps: what it refuses it has not taken. */
@@ -219,8 +220,8 @@ async function gateOf(hand: Hand, offer: Chosen, words: Words): Promise<[Spender
   const places = options.configDir === undefined ? placesOf(process.env) : { config: options.configDir }
   if (account === undefined || policyOf(places, account.address) === undefined) return undefined
   const at = new URL(options.url).origin
-  const call: SoukClient['call'] = async (name, asked) =>
-    readAnswer(name, settled(await dispatched(transport, wordsOf(name, asked))).body)
+  const call: Session['call'] = async (name, asked) =>
+    readAnswer(name, settled(await dispatched(transport, passedOn(name, asked))).body)
   const payee = { at, instance: at, ...(await payeeOf({ call }, words)), payTo: offer.payTo }
   const wallet = { name: account.address, address: account.address }
   // Whoever approves has been asked by now.

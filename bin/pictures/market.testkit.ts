@@ -8,7 +8,7 @@ import { createDaemon } from '../../daemon/index.ts'
 import { firstEvents } from '../../fixtures/kit/event-stream.ts'
 import { noPrograms } from '../../fixtures/market/marketplace.ts'
 import { api } from '../../src/api/index.ts'
-import { wordsOf } from '../../src/client/call.ts'
+import { passedOn } from '../../src/client/call.ts'
 import type { Link, Outcome } from '../../src/client/link.ts'
 import type { Entropy } from '../../src/core/hex.ts'
 import { HOUR_MS } from '../../src/core/time.ts'
@@ -101,7 +101,7 @@ async function linkTo({ url, adminKey, now }: PastMarket): Promise<FakeLink & Se
     }
   }
   const call: Link['call'] = (name, asked) => {
-    const words = JSON.stringify(wordsOf(name, asked))
+    const words = JSON.stringify(passedOn(name, asked))
     const before = known.get(words)
     if (before === undefined) waiting += 1
     const answer = before ?? outcome(() => operator.call(name, asked))

@@ -128,9 +128,19 @@ export type EndpointName = keyof Api
 
 type Reply<K extends EndpointName> = Api[K]['reply']
 
-/** Response of an endpoint in wire form: money is text. */
-export type WireAnswer<K extends EndpointName> =
-  Reply<K> extends JsonReply<infer S> | JsonOrPageReply<infer S> | FeedReply<infer S> ? z.input<S> : never
+type WireAnswers = {
+  [K in EndpointName]: Reply<K> extends JsonReply<infer S> | JsonOrPageReply<infer S> | FeedReply<infer S>
+    ? z.input<S>
+    : never
+}
+
+/**
+ * Response of an endpoint in wire form: money is text. While `K` is not inferred yet it is any object: the type checker
+ * would compare what is written with the responses of all endpoints, at every call.
+ */
+export type WireAnswer<K extends string> = K extends EndpointName
+  ? WireAnswers[K]
+  : { readonly [member: string]: unknown }
 
 export type WireEvent<K extends EndpointName> =
   Reply<K> extends { kind: 'events'; schema: infer S extends z.ZodType } ? z.input<S> : never

@@ -1,3 +1,4 @@
+import type { Asked, Callable } from '../client/asked.ts'
 import { readRegistration } from '../client/discover.ts'
 import { endpoints } from '../client/endpoints.ts'
 import type { Link, Outcome, Problem, Whereabouts } from '../client/link.ts'
@@ -38,13 +39,13 @@ export function createLink(context: Context): Link {
         const { name: known } = getWallet(places, wallet)
         return { wallet: known, id: await ownId(await openSession({ ...context, globals: { ...globals, as: known } })) }
       }),
-    call: (name, asked) =>
+    call: <K extends string>(name: K & Callable, asked: Asked<K>) =>
       outcome(async () => {
         const open = await session()
         const own: Readonly<Record<string, string>> =
           endpoints[name][2] === 'key_or_paid' ? await open.ownHeaders() : {}
         const { headers, signal } = asked
-        return open.call(name, { ...asked, headers: { ...own, ...headers }, signal: anyOf(context, signal) })
+        return open.call<K>(name, { ...asked, headers: { ...own, ...headers }, signal: anyOf(context, signal) })
       }),
     events: (cursor, signal) => outcome(async () => follow(await session(), cursor, anyOf(context, signal))),
   }

@@ -92,18 +92,18 @@ export function defineCommand<A extends ParamSet, O extends ParamSet, D, R>(
   return { ...wordless, ...command } as Command<A, O, D, R>
 }
 
-type Call<A extends ParamSet, O extends ParamSet, K extends Callable, R> = Omit<
+type Call<A extends ParamSet, O extends ParamSet, K extends string, R> = Omit<
   Wordless<Command<A, O, WireAnswer<K>, R>>,
   'run' | 'prints'
 > & {
-  readonly asks: K
+  readonly asks: K & Callable
   /** Default: a request without parameters. */
   asked?(context: CommandContext<output<A>, output<O>>): Asked<K> | Promise<Asked<K>>
   /** Question to confirm before the call (default: none). */
   confirms?(context: CommandContext<output<A>, output<O>>, session: Session): string | undefined
 }
 
-export function defineCall<A extends ParamSet, O extends ParamSet, K extends Callable, R>({
+export function defineCall<A extends ParamSet, O extends ParamSet, K extends string, R>({
   asks,
   asked,
   confirms,
@@ -117,7 +117,7 @@ export function defineCall<A extends ParamSet, O extends ParamSet, K extends Cal
       const session = await context.session()
       const question = confirms?.(context, session)
       if (question !== undefined) await context.io.confirm(question)
-      return session.call(asks, wanted)
+      return session.call<K>(asks, wanted)
     },
   })
 }

@@ -1,6 +1,6 @@
 import type { WireAnswer } from '../api/index.ts'
 import type { Asked, Callable, OpenName } from '../client/asked.ts'
-import { type Opens, readAnswer, type Words, wordsOf } from '../client/call.ts'
+import { type Opens, passedOn, readAnswer, type Words, wordsOf } from '../client/call.ts'
 import { endpoints } from '../client/endpoints.ts'
 import { errorOf, patient, type RawAnswer, requestOf } from '../client/exchange.ts'
 import type { Places } from '../client/settings.ts'
@@ -37,9 +37,9 @@ export type Session = {
   readonly target: Target
   readonly transport: Transport
   /** Calls an endpoint. @throws AppError for an error response; CliError without a response; BadAnswer if invalid */
-  call<K extends Callable>(name: K, asked: Asked<K>): Promise<WireAnswer<K>>
+  call<K extends string>(name: K & Callable, asked: Asked<K>): Promise<WireAnswer<K>>
   /** The response of a file, page or stream endpoint. @throws AppError for a refusal */
-  open<K extends OpenName>(name: K, asked: Asked<K>): Promise<TransportResponse>
+  open<K extends string>(name: K & OpenName, asked: Asked<K>): Promise<TransportResponse>
   /** Sends any request, parses the response as JSON. @throws AppError for an error response; CliError without one */
   send(call: RawCall): Promise<RawAnswer>
   /** The acting wallet. @throws AppError `not_found` for an unknown `--as` */
@@ -151,8 +151,8 @@ export async function openSession(host: SessionHost): Promise<Session> {
     adminHeaders,
     ownHeaders,
     send,
-    call: async (name, request) => readAnswer(name, (await send(await asked(wordsOf(name, request)))).body),
-    open: async (name, request) => opened(transport, await asked(wordsOf(name, request))),
+    call: async (name, request) => readAnswer(name, (await send(await asked(passedOn(name, request)))).body),
+    open: async (name, request) => opened(transport, await asked(passedOn(name, request))),
   }
 }
 

@@ -16,7 +16,8 @@ export type Callable = {
 /** Endpoints without JSON responses. */
 export type OpenName = Exclude<EndpointName, Callable>
 
-export type Asked<K extends EndpointName> = Request<Api[K]> & FileOf<Api[K]> & Sending
+/** What a call is asked. While `K` is not inferred yet it is any object, as in `WireAnswer`; calls take `K & Callable`. */
+export type Asked<K extends string> = (K extends EndpointName ? Request<Api[K]> & FileOf<Api[K]> : object) & Sending
 
 export type SentBody<K extends EndpointName> =
   Request<Api[K]> extends { readonly body?: infer B } ? NonNullable<B> : never

@@ -22,18 +22,20 @@ export type Words = Sending & {
 
 type AnyAsked = Omit<Words, 'method' | 'path'> & { readonly params?: Readonly<Record<string, string>> }
 
-/** `wordsOf` is typed per endpoint, but its code treats all endpoints alike. */
-type Client = {
-  /** Method and filled path of a call. @throws AppError `invalid_request` for an empty parameter */
-  wordsOf<K extends EndpointName>(name: K, asked: Asked<K>): Words & { readonly opens: Opens }
+/**
+ * The request that asks an endpoint, for code that passes on what its caller asked: `asked` is an `Asked<typeof name>`,
+ * which the type checker would compare with that of all endpoints.
+ * @throws AppError `invalid_request` for an empty parameter
+ */
+export function passedOn(name: EndpointName, asked: unknown): Words & { readonly opens: Opens } {
+  const { params, ...rest } = asked as AnyAsked
+  const [method, path, opens] = endpoints[name]
+  return { ...rest, method, path: filledPath(path, params), opens }
 }
 
-export const { wordsOf }: Client = {
-  wordsOf(name: EndpointName, { params, ...rest }: AnyAsked) {
-    const [method, path, opens] = endpoints[name]
-    return { ...rest, method, path: filledPath(path, params), opens }
-  },
-}
+/** The same, with what is asked typed by the endpoint. */
+export const wordsOf: <K extends string>(name: K & EndpointName, asked: Asked<K>) => ReturnType<typeof passedOn> =
+  passedOn
 
 /** Fills `:name` parameters. @throws TypeError for a missing one; AppError invalid_request for an empty one */
 function filledPath(path: string, params: Readonly<Record<string, string>> = {}): string {
@@ -66,23 +68,22 @@ function loaded(): ReturnType<typeof loading> {
  * Validates a response. Loads the shapes, not the API contract, whose schemas take longer to load than the call takes.
  * @throws BadAnswer if the server has another version, or is no souk
  */
-export async function readAnswer<K extends Callable>(name: K, body: unknown): Promise<WireAnswer<K>> {
+export async function readAnswer<K extends string>(name: K & Callable, body: unknown): Promise<WireAnswer<K>> {
   const [tables, { checkAnswer }] = await loaded()
-  const holds: (body: unknown) => asserts body is WireAnswer<K> = (value) =>
-    checkAnswer(value, tables.answers[name], tables.shared)
-  holds(body)
-  return body
+  checkAnswer(body, tables.answers[name], tables.shared)
+  return body as WireAnswer<K>
 }
 
 /** Validates a stream's message. Returns undefined for a message of another version, so that callers skip it. */
-export async function readEvent<K extends Streaming>(name: K, text: string): Promise<WireEvent<K> | undefined> {
+export async function readEvent<K extends string>(
+  name: K & Streaming,
+  text: string,
+): Promise<WireEvent<K & Streaming> | undefined> {
   const [tables, { checkAnswer, BadAnswer }] = await loaded()
-  const holds: (event: unknown) => asserts event is WireEvent<K> = (value) =>
-    checkAnswer(value, tables.events[name], tables.shared)
   try {
     const event: unknown = JSON.parse(text)
-    holds(event)
-    return event
+    checkAnswer(event, tables.events[name], tables.shared)
+    return event as WireEvent<K & Streaming>
   } catch (error) {
     if (error instanceof BadAnswer || error instanceof SyntaxError) return undefined
     throw error

@@ -53,7 +53,7 @@ export type Link = {
   /** The participant that a local wallet belongs to. Never creates a participant. */
   readonly heldBy: (wallet: string) => Promise<Outcome<Held>>
   /** Calls an endpoint with the caller's key. Never pays. */
-  readonly call: <K extends Callable>(name: K, asked: Asked<K>) => Promise<Outcome<WireAnswer<K>>>
+  readonly call: <K extends string>(name: K & Callable, asked: Asked<K>) => Promise<Outcome<WireAnswer<K>>>
   /** Text of the event stream after a cursor. It ends when the connection ends. */
   readonly events: (cursor: number | undefined, signal: AbortSignal) => Promise<Outcome<AsyncIterable<string>>>
 }

@@ -2,7 +2,7 @@ import { hash, randomBytes, randomUUID } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
 import type { WireAnswer } from '../api/index.ts'
 import type { Asked, Callable } from '../client/asked.ts'
-import { readAnswer, type Words, wordsOf } from '../client/call.ts'
+import { passedOn, readAnswer, type Words } from '../client/call.ts'
 import { dispatched, MAX_PRICE_HEADER, type RawAnswer, responseOf, settled, withHeaders } from '../client/exchange.ts'
 import {
   accountFromKey,
@@ -67,8 +67,8 @@ export type Person = {
   readonly id: string
   readonly key: string
   /** Calls with the API key, if any. */
-  call<K extends Callable>(name: K, asked: Asked<K>): Promise<WireAnswer<K>>
-  pay<K extends Callable>(name: K, asked: Asked<K>, from?: 'x402' | 'balance'): Promise<WireAnswer<K>>
+  call<K extends string>(name: K & Callable, asked: Asked<K>): Promise<WireAnswer<K>>
+  pay<K extends string>(name: K & Callable, asked: Asked<K>, from?: 'x402' | 'balance'): Promise<WireAnswer<K>>
 }
 
 export type Operator = Pick<Person, 'call'>
@@ -79,7 +79,7 @@ export function operatorOf(stage: Stage): Operator {
   const headers = { authorization: `Bearer ${stage.adminKey}` }
   return {
     call: async (name, asked) =>
-      readAnswer(name, (await answered(transport, { ...wordsOf(name, asked), headers })).body),
+      readAnswer(name, (await answered(transport, { ...passedOn(name, asked), headers })).body),
   }
 }
 
@@ -122,11 +122,11 @@ export async function personOf(
     call: async (row, asked) =>
       readAnswer(
         row,
-        (await answered(transport, { ...wordsOf(row, asked), headers: { ...own, ...asked.headers } })).body,
+        (await answered(transport, { ...passedOn(row, asked), headers: { ...own, ...asked.headers } })).body,
       ),
     async pay(row, asked, from = 'x402') {
       // One idempotency key for all attempts of a purchase.
-      const words: Words = withHeaders(wordsOf(row, asked), { 'idempotency-key': randomUUID() })
+      const words: Words = withHeaders(passedOn(row, asked), { 'idempotency-key': randomUUID() })
       const first = await dispatched(transport, words)
       if (first.status !== PAYMENT_REQUIRED) return readAnswer(row, settled(first).body)
       const offer = offerIn(first)

@@ -3,7 +3,7 @@ import { render } from 'ink'
 import examples from '../api/answer-examples.json' with { type: 'json' }
 import type { WireEvent } from '../api/index.ts'
 import type { Callable } from '../client/asked.ts'
-import { type Opens, readAnswer, type Words, wordsOf } from '../client/call.ts'
+import { type Opens, passedOn, readAnswer, type Words } from '../client/call.ts'
 import { BadAnswer } from '../client/check.ts'
 import type { Link, LinkClock, Outcome, Place, Problem } from '../client/link.ts'
 import type { ScreenId } from '../model/words.ts'
@@ -113,7 +113,7 @@ export function fakeLink(
         ? { ok: false, problem: link.broken }
         : { ok: true, value: { url: 'http://127.0.0.1:4020', admin: link.admin, startedAt: NOW - 274_000_000 } },
     async call(name, asked) {
-      const call = wordsOf(name, asked)
+      const call = passedOn(name, asked)
       link.calls.push(call)
       if (link.broken) return { ok: false, problem: link.broken }
       const answer = answers[`${call.method} ${call.path}`]

@@ -7,8 +7,7 @@ import { joinAsRemote } from '../../fixtures/kit/remote-market.ts'
 import { type Escrow, openEscrow } from '../../fixtures/market/escrow.ts'
 import type { Person } from '../../fixtures/market/people.ts'
 import { splitWords } from '../cli/split-words.ts'
-import type { Callable } from '../client/asked.ts'
-import { readAnswer, wordsOf } from '../client/call.ts'
+import { passedOn, readAnswer } from '../client/call.ts'
 import type { Link } from '../client/link.ts'
 import { fakeClock, fakeLink } from './cockpit.testkit.tsx'
 import { createHost } from './host.ts'
@@ -139,14 +138,14 @@ function linkOf({ market }: Escrow, key: string | undefined): Link {
   return {
     ...fakeLink({}, { name: 'shop', guarded: false, option: '-r shop' }),
     async call(name, asked) {
-      const { method, path, query = {}, body } = wordsOf(name, asked)
+      const { method, path, query = {}, body } = passedOn(name, asked)
       const text = new URLSearchParams(
         Object.entries(query).map(([one, value]): [string, string] => [one, String(value)]),
       ).toString()
       const url = text === '' ? path : `${path}?${text}`
       const options = { headers, ...(body === undefined ? {} : { body }) }
       const answer = await (key === undefined ? market.admin : market.call)(method, url, options)
-      if (answer.status < 400) return { ok: true, value: await readAnswer(name as Callable & typeof name, answer.body) }
+      if (answer.status < 400) return { ok: true, value: await readAnswer(name, answer.body) }
       return { ok: false, problem: { kind: 'failed', sentence: answer.body.message, facts: [], next: [] } }
     },
   }

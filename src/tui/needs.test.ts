@@ -7,7 +7,7 @@ import { createDaemon, type Daemon } from '../../daemon/index.ts'
 import { configDefaults } from '../../fixtures/kit/config.ts'
 import { type MailSink, openMailSink } from '../../fixtures/kit/mail-sink.ts'
 import { openProvider, type Provider } from '../../fixtures/kit/provider.ts'
-import { readAnswer, wordsOf } from '../client/call.ts'
+import { passedOn, readAnswer } from '../client/call.ts'
 import { createTransport } from '../client/transport.ts'
 import { usdc } from '../core/money.ts'
 import { type Opened as Cast, joinCast } from '../market/cast.ts'
@@ -79,7 +79,7 @@ function linkTo(): FakeLink {
   const link = fakeLink()
   return Object.assign(link, {
     async call(name, asked) {
-      const { method, path, query = {}, body } = wordsOf(name, asked)
+      const { method, path, query = {}, body } = passedOn(name, asked)
       const text = new URLSearchParams(
         Object.entries(query).map(([key, value]): [string, string] => [key, String(value)]),
       ).toString()

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { WireAnswer } from '../../api/index.ts'
 import type { Asked, Callable } from '../../client/asked.ts'
-import { readAnswer, wordsOf } from '../../client/call.ts'
+import { passedOn, readAnswer } from '../../client/call.ts'
 import { MAX_PRICE_HEADER, PAID_ANSWER_MS, type RawAnswer, responseOf } from '../../client/exchange.ts'
 import { readText } from '../../client/files.ts'
 import type { PayPolicy } from '../../client/pay.ts'
@@ -65,8 +65,8 @@ export type PaidCall = RawCall & {
   readonly costs?: string | undefined
 }
 
-export type Purchase<K extends Callable> = Pick<PaidCall, 'shown' | 'costs'> & {
-  readonly endpoint: K
+export type Purchase<K extends string> = Pick<PaidCall, 'shown' | 'costs'> & {
+  readonly endpoint: K & Callable
   readonly asked: Asked<K>
   /** (default: `--idempotency-key`, else new) */
   readonly idempotencyKey?: string
@@ -83,7 +83,7 @@ export async function quote(session: Session, call: RawCall): Promise<Offer | un
  * Calls an endpoint with `payFor`.
  * @throws BadAnswer if the response is unreadable; the payment and the job's token are recorded all the same
  */
-export async function pay<K extends Callable>(host: SessionHost, session: Session, purchase: Purchase<K>) {
+export async function pay<K extends string>(host: SessionHost, session: Session, purchase: Purchase<K>) {
   const {
     endpoint,
     asked,
@@ -92,7 +92,7 @@ export async function pay<K extends Callable>(host: SessionHost, session: Sessio
     stated,
     idempotencyKey = host.globals.idempotencyKey ?? randomUUID(),
   } = purchase
-  const { opens: _opens, ...words } = wordsOf(endpoint, asked)
+  const { opens: _opens, ...words } = passedOn(endpoint, asked)
   const { answer, payment } = await payFor(host, session, {
     ...words,
     idempotencyKey,

@@ -1,6 +1,6 @@
 import type { WireAnswer } from '../../api/index.ts'
 import type { Asked, Callable } from '../../client/asked.ts'
-import { readAnswer, wordsOf } from '../../client/call.ts'
+import { passedOn, readAnswer } from '../../client/call.ts'
 import { errorOf, type RawAnswer } from '../../client/exchange.ts'
 import type { accountFromKey } from '../../client/pay.ts'
 import type { NamedWallet } from '../../client/wallets.ts'
@@ -14,7 +14,7 @@ const UNAUTHORIZED = 401
 const PAYMENT_REQUIRED = 402
 
 /** Reads without paying. A challenge works once, so each read may sign in. A passphrase is asked for only once. */
-export type FreeReader = <K extends Callable>(name: K, asked: Asked<K>) => Promise<WireAnswer<K> | undefined>
+export type FreeReader = <K extends string>(name: K & Callable, asked: Asked<K>) => Promise<WireAnswer<K> | undefined>
 
 /**
  * Returns a reader that never pays. It reads without signing in first, and signs in if that is refused. It returns
@@ -34,7 +34,7 @@ export function freeReader(host: SessionHost, session: Session): FreeReader {
     return answer
   }
   return async (name, asked) => {
-    const { opens: _opens, ...call } = wordsOf(name, asked)
+    const { opens: _opens, ...call } = passedOn(name, asked)
     const answer = await read(call)
     return answer && readAnswer(name, answer.body)
   }

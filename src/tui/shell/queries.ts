@@ -19,14 +19,14 @@ const SITTING = randomUUID()
 export const glance = { 'souk-glance': '1' } as const
 
 /** Calls an endpoint. `read` picks the displayed values from the response. */
-export async function ask<K extends Callable, T>(
+export async function ask<K extends string, T>(
   link: Link,
-  { name, asked }: { readonly name: K; readonly asked: Asked<K> },
+  { name, asked }: { readonly name: K & Callable; readonly asked: Asked<K> },
   read: (answer: WireAnswer<K>) => T,
 ): Promise<Outcome<T>> {
   const timeoutMs = endpoints[name][0] === 'GET' ? READ_TIMEOUT_MS : CHANGE_TIMEOUT_MS
   const headers: Readonly<Record<string, string>> = { ...asked.headers, 'souk-sitting': SITTING }
-  const answer = await link.call(name, { ...asked, headers, timeoutMs })
+  const answer = await link.call<K>(name, { ...asked, headers, timeoutMs })
   return answer.ok ? { ok: true, value: read(answer.value) } : answer
 }
 
