@@ -34,8 +34,9 @@ export function passedOn(name: EndpointName, asked: unknown): Words & { readonly
 }
 
 /** The same, with what is asked typed by the endpoint. */
-export const wordsOf: <K extends string>(name: K & EndpointName, asked: Asked<K>) => ReturnType<typeof passedOn> =
-  passedOn
+export function wordsOf<K extends string>(name: K & EndpointName, asked: Asked<K>): ReturnType<typeof passedOn> {
+  return passedOn(name, asked)
+}
 
 /** Fills `:name` parameters. @throws TypeError for a missing one; AppError invalid_request for an empty one */
 function filledPath(path: string, params: Readonly<Record<string, string>> = {}): string {

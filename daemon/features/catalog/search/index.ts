@@ -16,7 +16,7 @@ import { type CatalogDoc, type CatalogPage, type CatalogQuery, select } from './
 
 /** The catalog table on the calling thread. */
 export type CatalogIndex = {
-  readonly put: (...docs: readonly CatalogDoc[]) => void
+  readonly put: (...docs: CatalogDoc[]) => void
   readonly remove: (id: string) => void
   /** Adds listings to an empty table, which replaces the file at the first call. `filled` must follow. */
   readonly fill: (docs: readonly CatalogDoc[]) => void
