@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import type { WireAnswer } from '../../../src/api/index.ts'
-import { andJson, defineCall, defineCommand } from '../../../src/cli/command.ts'
+import { andJson, defineCommand } from '../../../src/cli/command.ts'
 import { type Column, printRows } from '../../../src/cli/output.ts'
 import * as z from '../../../src/cli/params.ts'
 import { compact, keysOf } from '../../../src/core/record.ts'
@@ -19,7 +19,10 @@ const columns: readonly Column<WireAnswer<'rotateOperatorKey'>['keys'][number]>[
   { title: 'NEXT', value: ({ next, next_at: at }) => (at === null ? next : `${next} (${at})`), flexible: true },
 ]
 
-const call = defineCall({
+/** Options that say where the key of a role lies. */
+const places = { 'pay-to': ['payToKeyFile', 'payToAddress'], gas: ['gasKeyFile', 'gasAddress'] } as const
+
+export const adminKeysRotate = defineCommand({
   name: 'admin keys rotate',
   summary: 'replace a key of the operator while the marketplace runs',
   description:
@@ -32,21 +35,27 @@ const call = defineCall({
     leaked: z.flag({ description: 'others have the key: pause, and move its money first' }),
     reason: z.text({ description: 'reason, saved in the log', value: 'text' }),
   }),
-  asks: 'rotateOperatorKey',
+  prints: 'rotateOperatorKey',
   examples: [
     ...andJson('souk admin keys rotate --role pay-to --yes'),
     'souk admin keys rotate --role gas --yes',
     'souk admin keys rotate --leaked --yes',
   ],
-  asked({ options }) {
-    const { role = 'pay-to', keyFile, address, replaces, leaked, reason } = options
-    const key_file = keyFile && resolve(keyFile)
-    return {
-      body: { role: roles[role], ...compact({ key_file, address, replaces, leaked: leaked || undefined, reason }) },
+  async run(context) {
+    const { role = 'pay-to', keyFile, address, replaces, leaked, reason } = context.options
+    const session = await context.session()
+    const { name, dataDir } = session.target
+    await context.io.confirm(`Replace the ${role} key of ${name}${leaked ? ', and pause all payments' : ''}?`)
+    const file = keyFile && resolve(keyFile)
+    const more = compact({ key_file: file, address, replaces, leaked: leaked || undefined, reason })
+    const told = await session.call('rotateOperatorKey', { body: { role: roles[role], ...more } })
+    // A local marketplace remembers where its new key lies, for later starts and `souk admin keys list`.
+    if (dataDir !== undefined && (file ?? address) !== undefined) {
+      const [inFile, atSigner] = places[role]
+      keepLaunch(context.places, { ...lastLaunch(context.places), [inFile]: file, [atSigner]: address })
     }
+    return told
   },
-  confirms: ({ options: { role = 'pay-to', leaked } }, { target }) =>
-    `Replace the ${role} key of ${target.name}${leaked ? ', and pause all payments' : ''}?`,
   rows: ({ keys }) => keys,
   columns,
   view({ keys, paused, todo }, io) {
@@ -54,22 +63,5 @@ const call = defineCall({
     printRows(io, columns, keys)
     if (paused) io.line(`${yellow('!')} payments are paused`)
     for (const one of todo) io.note(`  left to you  ${cyan(one)}`)
-  },
-})
-
-/** Options that say where the key of a role lies. */
-const places = { 'pay-to': ['payToKeyFile', 'payToAddress'], gas: ['gasKeyFile', 'gasAddress'] } as const
-
-/** A local marketplace also remembers where its new key lies, for later starts and `souk admin keys list`. */
-export const adminKeysRotate = defineCommand({
-  ...call,
-  async run(context) {
-    const told = await call.run(context)
-    const { role = 'pay-to', keyFile, address } = context.options
-    const { target } = await context.session()
-    if (target.dataDir === undefined || (keyFile ?? address) === undefined) return told
-    const [file, owner] = places[role]
-    keepLaunch(context.places, { ...lastLaunch(context.places), [file]: keyFile && resolve(keyFile), [owner]: address })
-    return told
   },
 })

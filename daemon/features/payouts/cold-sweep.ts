@@ -32,7 +32,7 @@ export const coldSweep = defineCron({
   inHealth: false,
   async run({ ctx }) {
     const { coldAddress, hotCeiling } = ctx.config
-    if (coldAddress === undefined || hotCeiling === undefined) return { skip: 'no_cold_address' }
+    if (coldAddress === undefined || hotCeiling === undefined) return undefined
     if (ctx.switches.now().paused) return { skip: 'paused' }
     const hot = await hotBalance(ctx.chain)
     await commit(ctx, async (t, draw) => {
