@@ -7,7 +7,7 @@ import { parseAmount } from '../../../../../src/core/money.ts'
 import { compact } from '../../../../../src/core/record.ts'
 import { SECOND_MS, unixSeconds } from '../../../../../src/core/time.ts'
 import type { ChainSetup } from '../../../../../src/model/payment.ts'
-import type { CatchUp, ChainMode } from '../../chain.ts'
+import type { CatchUp, ChainMode, OperatorKeys } from '../../chain.ts'
 import type { SignerRole } from '../../external-signer.ts'
 import type { Signer } from '../../key.ts'
 import { type Devnet, openDevnet } from '../anvil/devnet.ts'
@@ -124,6 +124,8 @@ async function startOver(given: EvmStart, onClose: Undo): Promise<Omit<StartedCh
   }
   const chain = await openFollowed(start, { urls: nodes.urls, deployment, keys, row })
   onClose(() => chain.close())
+  // What an earlier process left under way would wait for a gas key that has handed its ETH over.
+  await chain.keys.replace('gas').catch((error: unknown) => notes.push(`The rotation of the gas key waits: ${error}`))
   if (chain.catchUp.isDue()) notes.push(RESTORED)
   const { settleThrough } = setup
   if (settleThrough === undefined) return { chain, notes }
@@ -133,7 +135,7 @@ async function startOver(given: EvmStart, onClose: Undo): Promise<Omit<StartedCh
 }
 
 type Opening = Pick<Nodes, 'urls'> & Pick<Deployed, 'deployment'> & { readonly keys: Keys; readonly row: ChainHomeRow }
-type Followed = EvmChain & { readonly catchUp: CatchUp }
+type Followed = EvmChain & { readonly catchUp: CatchUp; readonly keys: OperatorKeys }
 
 /** Opens the chain; a restored store then catches up with it. */
 async function openFollowed(start: EvmStart, opening: Opening): Promise<Followed> {
