@@ -6,17 +6,18 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { entries } from '../../commands/index.ts'
 import { runLine, saidIn } from '../../fixtures/kit/command-line.testkit.ts'
+import { runs } from '../../fixtures/kit/depth.ts'
 import { PROGRAM } from '../../fixtures/kit/program.ts'
 import { groups } from '../cli/run/groups.ts'
 
 /*
  * Starts on a machine that has other things to do.
- * @deep twenty processes take all of the processor while it starts ten times
+ * @deep many processes take all of the processor while it starts again and again
  * @alone they would take it from the tests beside them
  */
 
-const BUSY = 20
-const STARTS = 10
+const BUSY = runs(20, 6)
+const STARTS = runs(10, 1)
 
 let home: string
 let busy: ChildProcess[] = []
@@ -54,12 +55,12 @@ async function startsAll(before: readonly string[]): Promise<void> {
   }
 }
 
-test('under twenty busy processes every start ends well', { timeout: 1_800_000 }, async () => {
+test('under many busy processes every start ends well', { timeout: 1_800_000 }, async () => {
   keepBusy(0)
   await startsAll([])
 })
 
-test('at the lowest priority, under twenty busy processes, every start ends well', { timeout: 1_800_000 }, async () => {
+test('at the lowest priority, under many busy processes, every start ends well', { timeout: 1_800_000 }, async () => {
   keepBusy(10)
   await startsAll(['nice', '-n', '19'])
 })

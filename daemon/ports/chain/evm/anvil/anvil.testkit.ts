@@ -30,6 +30,8 @@ const POLL_MS = 5
 /** Enough for any call here, so that no transaction is estimated. */
 const GAS = 10_000_000n
 const END_MS = 10_000
+/** On a busy machine a call that mines hundreds of blocks takes long. */
+const ANSWER_MS = 600_000
 
 export type Contract = { readonly address: Hex; readonly abi: Abi }
 
@@ -63,7 +65,8 @@ export async function startTestChain(flags: readonly string[] = []) {
   const own = ['--host', '127.0.0.1', '--port', '0', '--mnemonic', MNEMONIC, '--accounts', String(ACCOUNTS)]
   const child = spawn(anvilProgram(), [...own, ...flags], { stdio: ['ignore', 'pipe', 'pipe'] })
   const url = `http://${await listening(child)}`
-  const client = createTestClient({ chain: anvil, mode: 'anvil', transport: http(url), pollingInterval: POLL_MS })
+  const transport = http(url, { timeout: ANSWER_MS })
+  const client = createTestClient({ chain: anvil, mode: 'anvil', transport, pollingInterval: POLL_MS })
     .extend(publicActions)
     .extend(walletActions)
 
