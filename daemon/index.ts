@@ -111,6 +111,7 @@ async function openBehind(taken: TakenPort, config: Config, ports: Ports): Promi
   }
   const log = openLog({ level: config.logLevel, ...(ports.logTo ? { destination: ports.logTo } : {}) })
   const machine = ports.clock ?? systemClock
+  const stopping = new AbortController()
   step('store')
   await undoHalfReplaced(config.dataDir)
   const opened = await openStore({
@@ -121,6 +122,7 @@ async function openBehind(taken: TakenPort, config: Config, ports: Ports): Promi
     machine,
     collections: allCollections,
     port: taken.port,
+    stopping: stopping.signal,
     onHolder(holder) {
       taken.follow(holder)
       if (holder) step('front', holder.label)
@@ -151,6 +153,7 @@ async function openBehind(taken: TakenPort, config: Config, ports: Ports): Promi
       recover,
       entropy,
       taken,
+      stopping,
       step,
     })
     step('serve')
@@ -174,19 +177,19 @@ type AppParts = {
   readonly recover: Recover
   readonly entropy: Entropy
   readonly taken: TakenPort
+  readonly stopping: AbortController
   readonly step: ReportStart
 }
 
 type Opened = Awaited<ReturnType<typeof buildContext>>
 
 async function buildContext({ chain: settled, ...parts }: AppParts) {
-  const { config, ports, store, opened, log, machine, recover, entropy, taken, step } = parts
+  const { config, ports, store, opened, log, machine, recover, entropy, taken, stopping, step } = parts
   const { chain } = settled
   const clock = ports.businessClock ?? (await openClock(store, chain, machine))
   if (config.seedOfNew !== undefined) await planSeed({ store, entropy }, config.seedOfNew)
   const identity = await openIdentity({ store, entropy, dataDir: config.dataDir })
   const { switches, close: unfollow } = await openSwitches({ store, entropy, config, clock })
-  const stopping = new AbortController()
   const { port } = taken
   const ctx: Context = {
     config,

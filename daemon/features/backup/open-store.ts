@@ -21,6 +21,8 @@ export type StoreParts = {
   readonly log: Log
   readonly machine: Clock
   readonly onFatal: ((error: Error) => void) | undefined
+  /** Aborted when the daemon is to end. */
+  readonly stopping?: AbortSignal
   /** Port of the daemon, for others that hand it requests (default: they cannot). */
   readonly port?: number
   /** Called again and again while a spare waits, with the daemon that has the store; undefined when none has it. */
@@ -33,7 +35,7 @@ const levelFrom = { memory: Number.POSITIVE_INFINITY, disk: 0, auto: LEVEL_FROM_
 
 /** @throws AppError `unavailable` when the disk is full; passes on all other errors of opening the store. */
 export async function openStore(parts: StoreParts): Promise<OpenedStore> {
-  const { config, collections, disk, log, machine, onFatal, onLoaded, onHolder, port } = parts
+  const { config, collections, disk, log, machine, onFatal, onLoaded, onHolder, port, stopping } = parts
   const { dataDir, store } = config
   const stopped = (error: Error): void => {
     log.error({ source: 'store', err: String(error) }, 'the store stopped')
@@ -53,6 +55,7 @@ export async function openStore(parts: StoreParts): Promise<OpenedStore> {
       collections,
       onFatal: stopped,
       label: instanceLabel(),
+      ...compact({ stopping }),
       ...(port === undefined
         ? {}
         : { answersAt: (own) => ({ url: answersUrl(config, port, own), ...compact({ cert: config.tls?.cert }) }) }),

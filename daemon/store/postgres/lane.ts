@@ -33,7 +33,7 @@ type LaneStart = { readonly seq: number; readonly records: number; readonly sess
 
 export function createLane(parts: WriterParts, { seq, records, session }: LaneStart): PgLane {
   const writer: Writer = { parts, seen: seq, records, syncs: 0, session, failure: undefined }
-  const turns = createTurns(writer)
+  const run = createTurns(writer)
   let queue: Job[] = []
   let pumping: Promise<void> | undefined
 
@@ -43,7 +43,7 @@ export function createLane(parts: WriterParts, { seq, records, session }: LaneSt
     while (queue.length > 0) {
       const jobs = queue.slice(0, MAX_BODIES)
       queue = queue.slice(jobs.length)
-      await turns.run(jobs).catch((error: unknown) => {
+      await run(jobs).catch((error: unknown) => {
         for (const job of jobs) job.reject(error)
       })
     }
@@ -58,7 +58,6 @@ export function createLane(parts: WriterParts, { seq, records, session }: LaneSt
       }),
     stats: () => ({ seq: writer.seen, records: writer.records, syncs: writer.syncs }),
     async close(last) {
-      turns.giveUp()
       await pumping
       // A session that does not answer any more ends anyway.
       if (writer.session !== undefined) await last(writer.session).catch(() => undefined)
@@ -69,12 +68,12 @@ export function createLane(parts: WriterParts, { seq, records, session }: LaneSt
 
 /** Runs batches until they are committed or refused. */
 function createTurns(writer: Writer) {
+  const { isOver } = writer.parts
   let turns = 0
-  let isClosed = false
 
-  /** The outcome of a batch whose commit was not answered. It is found out, however long that takes. */
+  /** The outcome of a batch whose commit was not answered. It is found out, however long that takes, until the store stops. */
   const findOut = (id: string): Promise<boolean> =>
-    patiently(() => isCommitted(writer, id), { maxRetries: Number.POSITIVE_INFINITY, isOver: () => isClosed })
+    patiently(() => isCommitted(writer, id), { maxRetries: Number.POSITIVE_INFINITY, isOver })
 
   async function once(bodies: readonly LaneBody[], id: string) {
     if (writer.failure !== undefined) throw writer.failure
@@ -90,8 +89,7 @@ function createTurns(writer: Writer) {
     turns += 1
     const id = `${writer.parts.instance}/${turns}`
     const bodies = jobs.map(({ body }) => body)
-    const patience = { maxRetries: MAX_RETRIES, isOver: () => isClosed }
-    await patiently(() => once(bodies, id), patience).then(
+    await patiently(() => once(bodies, id), { maxRetries: MAX_RETRIES, isOver }).then(
       (outcomes) => settle(jobs, outcomes),
       (error: unknown) => refuse(jobs, error),
     )
@@ -103,11 +101,7 @@ function createTurns(writer: Writer) {
     for (const job of jobs) await run([job]).catch(job.reject)
   }
 
-  function giveUp(): void {
-    isClosed = true
-  }
-
-  return { run, giveUp }
+  return run
 }
 
 function settle(jobs: readonly Job[], outcomes: Awaited<ReturnType<typeof attempt>>): void {

@@ -34,6 +34,8 @@ export type PgStoreOptions = {
   readonly label: string
   /** Where other daemons reach this one, given the address of its machine (default: nowhere). */
   readonly answersAt?: AnswersAt
+  /** Aborted when the process is to end: then nothing waits for a database that is away. */
+  readonly stopping?: AbortSignal
   /** Whether other processes may use the database at the same time. Then each reads what the others write. */
   readonly isShared?: boolean
   readonly watchdogMs?: number
@@ -79,7 +81,9 @@ export async function openPgStore(options: PgStoreOptions): Promise<PgStore> {
     await first.end()
     throw error
   })
-  const pool = createPool(() => connectPrimary(address, sessionName(prepared.instance)))
+  let isClosed = false
+  const isOver = () => isClosed || options.stopping?.aborted === true
+  const pool = createPool(() => connectPrimary(address, sessionName(prepared.instance)), isOver)
   const stop = { error: undefined as StoreStopped | undefined }
   const fatal = (error: StoreStopped): void => {
     if (stop.error !== undefined) return
@@ -102,6 +106,7 @@ export async function openPgStore(options: PgStoreOptions): Promise<PgStore> {
       // Listeners are not part of the transaction whose turn it is.
       deliver: (change: Change) => running.run(undefined, listeners.tell, change),
       onFatal: fatal,
+      isOver,
     },
     { ...prepared, session: first },
   )
@@ -116,6 +121,7 @@ export async function openPgStore(options: PgStoreOptions): Promise<PgStore> {
     address: shown,
     status: () => pool.retry((connection) => statusOf(connection, schema)),
     async close() {
+      isClosed = true
       lease.stop()
       await store.close()
       await lane.close((session) => session.query('delete from souk_instances where id = $1', [prepared.instance]))

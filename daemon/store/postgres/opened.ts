@@ -34,7 +34,7 @@ type DatabaseParts = {
   readonly onFatal: (error: Error) => void
   /** Makes this daemon a spare, which waits while another one has the database. */
   readonly spare?: Omit<SpareParts, 'address'>
-} & Pick<PgStoreOptions, 'label' | 'answersAt'>
+} & Pick<PgStoreOptions, 'label' | 'answersAt' | 'stopping'>
 
 /** Notes in the data folder which database has the rows. */
 export function markDatabase(dataDir: string, database: string, store: string): void {

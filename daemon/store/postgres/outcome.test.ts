@@ -18,12 +18,20 @@ const COMMIT = Buffer.from('commit\0')
 const COMMITTED = Buffer.from('COMMIT\0')
 let next: Cut
 let cuts: number
+/** Whether nobody gets through any more once a connection was cut. */
+let isAwayThen: boolean
+let stopping: AbortController
 let proxy: Server
 let direct: PgAddress
 let store: PgStore
 const heard: Change[] = []
 
 function between(client: Socket, server: Socket): void {
+  if (isAwayThen && cuts > 0) {
+    client.destroy()
+    server.destroy()
+    return
+  }
   /** The name of the prepared statement that commits is told once; later only the answer tells. */
   const end = () => {
     next = 'none'
@@ -45,6 +53,8 @@ function between(client: Socket, server: Socket): void {
 beforeEach(async () => {
   next = 'none'
   cuts = 0
+  isAwayThen = false
+  stopping = new AbortController()
   heard.length = 0
   direct = await freshAddress()
   const [socket] = direct.hosts
@@ -53,7 +63,7 @@ beforeEach(async () => {
   await once(proxy, 'listening')
   const { port } = proxy.address() as { port: number }
   const address: PgAddress = { ...direct, hosts: [{ host: '127.0.0.1', port }], sslmode: 'disable' }
-  store = await openTestStore(address, { collections: collectionsUnderTest })
+  store = await openTestStore(address, { collections: collectionsUnderTest, stopping: stopping.signal })
   store.subscribe((change) => heard.push(change))
 })
 afterEach(async () => {
@@ -98,6 +108,16 @@ describe.skipIf(!hasPostgres())('a connection that is cut', () => {
     expect(await store.table(accounts).get('a')).toMatchObject({ version: 1 })
     expect(heard.map(({ seq }) => seq)).toEqual([1])
     expect(await batches()).toHaveLength(1)
+  })
+
+  test('for good lets a store stop that cannot find out what came of its commit', async () => {
+    next = 'before the commit'
+    isAwayThen = true
+    const writing = expect(seed(store, [account('a')])).rejects.toMatchObject({ code: 'unavailable' })
+    await expect.poll(() => cuts).toBe(1)
+    stopping.abort()
+    await writing
+    expect(await batches()).toHaveLength(0)
   })
 
   test('while bodies run makes them run again', async () => {

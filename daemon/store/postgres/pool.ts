@@ -13,7 +13,8 @@ export type Pool = {
   close(): Promise<void>
 }
 
-export function createPool(connect: () => Promise<Connection>): Pool {
+/** @param isOver whether nothing is tried again */
+export function createPool(connect: () => Promise<Connection>, isOver: () => boolean = () => false): Pool {
   const idle: Connection[] = []
   const waiting: (() => void)[] = []
   let open = 0
@@ -41,7 +42,7 @@ export function createPool(connect: () => Promise<Connection>): Pool {
 
   return {
     use,
-    retry: (work) => patiently(() => use(work), { maxRetries: MAX_RETRIES, isOver: () => isClosed }),
+    retry: (work) => patiently(() => use(work), { maxRetries: MAX_RETRIES, isOver: () => isClosed || isOver() }),
     async close() {
       isClosed = true
       await Promise.all(idle.splice(0).map((connection) => connection.end()))

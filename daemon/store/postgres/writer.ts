@@ -19,6 +19,8 @@ export type WriterParts = BatchParts & {
   /** Called with each committed change, in order. */
   readonly deliver: (change: Change) => void
   readonly onFatal: (error: StoreStopped) => void
+  /** Whether nothing is tried again, because the store stops. */
+  readonly isOver: () => boolean
 }
 
 export type Writer = {

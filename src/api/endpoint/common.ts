@@ -17,7 +17,8 @@ export const PublicName = z
   .trim()
   .normalize('NFC')
   .min(1)
-  .max(MAX_PUBLIC_NAME_CHARS)
+  // What is too long is not read any further.
+  .max(MAX_PUBLIC_NAME_CHARS, { abort: true })
   .superRefine((name, { addIssue }) => {
     const hidden = hiddenCharacter(name)
     if (hidden !== undefined) addIssue(`must not contain control or invisible characters; it has ${hidden}`)
