@@ -134,7 +134,7 @@ test('a leaked gas key pauses the marketplace, and loses its roles also if other
   await chain.client.impersonateAccount({ address: old })
   const theft = await chain.client.sendTransaction({ account: old, to: thief, value: ETHER, chain: null })
   expect(theft).toMatch(/^0x/)
-  const told = await rotate({ leaked: true, reason: 'found in a log' })
+  const told = await rotate({ leaked: true, reason: 'found in a log', replaces: old })
   expect(told.paused).toBe(true)
   await expect.poll(gasKey, patience).not.toBe(old)
   await expect.poll(keys, patience).toEqual([

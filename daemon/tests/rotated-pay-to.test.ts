@@ -110,7 +110,12 @@ test('a rotation under load loses, doubles and refuses no payment, and the old a
   const early = await quote()
   expect(quoted(early)).toBe(old)
   const price = BigInt(early.body.accepts[0].maxAmountRequired)
-  const told = await rotate({ reason: 'once a year' })
+  // Who repeats the command of the rotation that has ended begins no other one.
+  const again = await shop.market.admin('POST', ROTATE, { body: { role: 'pay_to', leaked: true } })
+  expect([again.status, again.body.code]).toEqual([409, 'conflict'])
+  expect(again.body.message).toMatch(new RegExp(`^The last rotation .* ended at .* add --replaces ${old}\\.$`))
+  expect(port().payTo).toBe(old)
+  const told = await rotate({ reason: 'once a year', replaces: old })
   const next = port().payTo
   expect(next).not.toBe(old)
   expect(told).toMatchObject({

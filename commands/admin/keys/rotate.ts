@@ -26,7 +26,7 @@ export const adminKeysRotate = defineCommand({
   name: 'admin keys rotate',
   summary: 'replace a key of the operator while the marketplace runs',
   description:
-    'A new pay-to address is quoted from now on. Payments for the old one are taken while their quotes last, its escrow jobs end where they are, and what it receives is moved to the new one. A new gas key gets the contracts and the ETH of the old one; purchases wait for some seconds. Run it again with --replaces and the old address to see how far it is; only one rotation of a role is under way. With --leaked the marketplace pauses, the money is moved first, and old quotes end at once. Needs the admin key of the instance.',
+    'A new pay-to address is quoted from now on. Payments for the old one are taken while their quotes last, its escrow jobs end where they are, and what it receives is moved to the new one. A new gas key gets the contracts and the ETH of the old one; purchases wait for some seconds. Run it again with --replaces and the old address to see how far it is; only one rotation of a role is under way. Once it has ended, another one begins only with --replaces and the current address. With --leaked the marketplace pauses, the money is moved first, and old quotes end at once. Needs the admin key of the instance.',
   options: z.object({
     role: z.choice(keysOf(roles), { description: 'key to replace (default: pay-to)', value: 'role' }),
     keyFile: z.text({ description: 'new key, on the machine of the daemon (a devnet makes its own)', value: 'file' }),

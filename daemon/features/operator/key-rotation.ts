@@ -177,7 +177,10 @@ export async function rotateKey(body: RotateInput, call: Call) {
 
 type RotationTarget = { readonly target: Wallet; readonly isNew: boolean }
 
-/** The key to replace. Without an address, this is the one whose rotation is under way, else the current one. */
+/**
+ * The key to replace. Without an address, this is the one whose rotation is under way, else the current one.
+ * @throws AppError 409 without an address if an earlier rotation has ended: who repeats a command begins no new one
+ */
 async function targetOf(
   { chain }: Context,
   keys: OperatorKeys,
@@ -192,6 +195,12 @@ async function targetOf(
     throw new AppError('unavailable', 'The chain does not respond: try again.')
   if (target !== current && !known.some(({ address }) => address === target)) {
     throw invalidField('replaces', `is not a ${role} key of this marketplace; the current one is ${current}`)
+  }
+  const [ended] = known.filter(({ state }) => state === 'retired').toSorted((one, other) => other.since - one.since)
+  if (ended && (replaces ?? begun) === undefined && !isBegun) {
+    const last = `The last rotation of the ${role} key ended at ${new Date(ended.since).toISOString()}`
+    const now = `${ended.address} is retired and ${current} in use`
+    throw new AppError('conflict', `${last}: ${now}. To replace that too, add --replaces ${current}.`)
   }
   return { target, isNew: target === current && !isBegun }
 }

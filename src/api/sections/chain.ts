@@ -125,7 +125,9 @@ export const chainApi = {
     path: '/dashboard/api/admin/keys/rotate',
     body: jsonBody({
       role: z.enum(keyRoles),
-      replaces: Address.optional().meta({ description: 'the key to replace (default: the current one)' }),
+      replaces: Address.optional().meta({
+        description: 'the key to replace (default: the current one, if none was replaced before)',
+      }),
       key_file: z
         .string()
         .min(1)
