@@ -5,7 +5,7 @@ import { DOCUMENT, readDocument, unjudged } from '../src/cli/files/document.ts'
 import { tryFolder } from '../src/cli/files/transfer.ts'
 import type { Io } from '../src/cli/io.ts'
 import { saveResult, shownResult } from '../src/cli/nouns/jobs/deliverable.ts'
-import { disputeHelp, disputeText, mustHold, recordOnly } from '../src/cli/nouns/jobs/dispute.ts'
+import { complaintOf, disputeHelp, disputeOptions, disputeText, mustHold } from '../src/cli/nouns/jobs/dispute.ts'
 import { type FetchedJob, noFreeRead, overStates, readJob, waitForJob } from '../src/cli/nouns/jobs/jobs.ts'
 import { columnsOf, pageOptions, showPage } from '../src/cli/nouns/lists.ts'
 import * as z from '../src/cli/params.ts'
@@ -22,30 +22,23 @@ import { compact } from '../src/core/record.ts'
 import { job } from '../src/nouns/jobs.ts'
 import { bold, byteSize, cyan, dim, green } from '../src/text/text.ts'
 
-const categories = ['not_delivered', 'wrong_deliverable', 'quality', 'other'] as const
-
 export const jobsDispute = defineCommand({
   name: 'jobs dispute',
   summary: 'dispute a delivery; money in escrow stays there',
   pays: 'disputeJob',
   description: disputeHelp,
   args: z.object({ job: z.string().meta({ description: 'id of the job' }) }),
-  options: z.object({
-    reason: z.string().meta({ description: 'description of the problem', value: 'text' }),
-    category: z.enum(categories).default('quality').meta({ description: 'kind of problem' }),
-    evidence: z.list({ description: 'id of a file in the conversation', value: 'file_…' }),
-    recordOnly,
-  }),
+  options: z.object(disputeOptions),
   examples: [
     'souk jobs dispute job_0123456789abcdef --reason "Half of it is missing"',
     'souk jobs dispute job_0123456789abcdef --category wrong_deliverable --reason "Another page" --json',
   ],
   async run(context) {
-    const { reason, category, evidence, recordOnly } = context.options
-    const complaint = { reason, category, ...(evidence.length > 0 ? { evidence } : {}) }
+    const { recordOnly } = context.options
     const params = { id: context.args.job }
-    const unpaid = wordsOf('disputeJob', { params, body: { ...complaint, must_hold: !recordOnly } })
     const session = await context.session()
+    const complaint = await complaintOf(context, session, params.id)
+    const unpaid = wordsOf('disputeJob', { params, body: { ...complaint, must_hold: !recordOnly } })
     const must_hold = await mustHold(session, unpaid, { io: context.io, recordOnly })
     return changedJob(
       await pay(context, session, { endpoint: 'disputeJob', asked: { params, body: { ...complaint, must_hold } } }),

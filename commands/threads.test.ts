@@ -202,6 +202,21 @@ describe('a dispute', () => {
     expect([code, out, existsSync(join(home, 'unmade'))]).toEqual([0, expect.stringContaining('2 files'), false])
   })
 
+  it('comes with what the marketplace signed for the purchase, which the operator verifies anew', async () => {
+    const { thread, job } = await delivered()
+    const { offer, receipt } = (await buyer('dispute', thread, '--reason', 'A dog')).job.dispute.proof
+    const { spends } = await json('wallet', 'spend', 'buyer')
+    expect(spends.map(({ proof }: { proof: object | null }) => proof)).toContainEqual(
+      expect.objectContaining({ offer, receipt, job_id: job, thread_id: thread }),
+    )
+    const { proof } = await json('admin', 'jobs', 'bundle', job)
+    expect(proof).toMatch(/^\$2\.10 to 0x\w+, paid \S+ in 0x\w+, signed by 0x\w+ \(this marketplace\)$/)
+    expect((await souk('admin', 'jobs', 'bundle', job)).out).toContain(proof)
+    const { job: second } = await delivered()
+    const disputed = await json('jobs', 'dispute', second, '--reason', 'A cow', '--as', 'buyer')
+    expect(disputed.dispute.proof.receipt.payload.transaction).not.toBe(receipt.payload.transaction)
+  })
+
   it('tells its parties what happens to it by itself and when, and the operator what waits', async () => {
     const disputed = async () => {
       const { thread, job } = await delivered()

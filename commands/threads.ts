@@ -3,7 +3,7 @@ import { andJson, type CommandContext, defineCall, defineCommand } from '../src/
 import { CliError, usage } from '../src/cli/exit.ts'
 import { DOCUMENT, readDocument } from '../src/cli/files/document.ts'
 import { download, sending, showDownloaded } from '../src/cli/files/transfer.ts'
-import { disputeHelp, disputeText, heldOrAgreed, recordOnly } from '../src/cli/nouns/jobs/dispute.ts'
+import { complaintOf, disputeHelp, disputeOptions, disputeText, heldOrAgreed } from '../src/cli/nouns/jobs/dispute.ts'
 import {
   markRead,
   messageWords,
@@ -19,7 +19,6 @@ import { pay } from '../src/cli/wallet/paying.ts'
 import { MAX_RATING } from '../src/core/limits.ts'
 import { formatAmount, parseAmount, ZERO } from '../src/core/money.ts'
 import { compact } from '../src/core/record.ts'
-import { disputeCategories } from '../src/model/job.ts'
 import type { Thread } from '../src/nouns/threads.ts'
 import { bold, byteSize, cyan, green } from '../src/text/text.ts'
 
@@ -151,28 +150,20 @@ export const threadsDispute = defineCommand({
   summary: 'dispute a delivery; money in escrow stays there',
   description: disputeHelp,
   args: z.object({ thread: z.string().meta({ description: 'id of the conversation' }) }),
-  options: z.object({
-    reason: z.string().meta({ description: 'description of the problem', value: 'text' }),
-    category: z.enum(disputeCategories).default('other').meta({ description: 'kind of problem' }),
-    evidence: z.list({ description: 'id of an attached file', value: 'file' }),
-    recordOnly,
-  }),
+  options: z.object({ ...disputeOptions, category: disputeOptions.category.default('other') }),
   examples: [
     'souk threads dispute thr_0123456789abcdef --reason "Half of it is missing"',
     'souk threads dispute thr_0123456789abcdef --reason "Not mine" --category wrong_deliverable --json',
   ],
   prints: 'disputeThread',
   async run(context) {
-    const { reason, category, evidence, recordOnly } = context.options
     const session = await context.session()
-    const headers = await headersAt(context, session, context.args.thread)
+    const { thread: id } = context.args
+    const headers = await headersAt(context, session, id)
+    const body = await complaintOf(context, session, id)
     const send = (must_hold: boolean) =>
-      session.call('disputeThread', {
-        params: { id: context.args.thread },
-        body: { reason, category, must_hold, ...compact({ evidence: evidence.length === 0 ? undefined : evidence }) },
-        headers,
-      })
-    return heldOrAgreed(send, { io: context.io, recordOnly })
+      session.call('disputeThread', { params: { id }, body: { ...body, must_hold }, headers })
+    return heldOrAgreed(send, { io: context.io, recordOnly: context.options.recordOnly })
   },
   view({ thread_id, job }, io) {
     const dispute = job?.dispute

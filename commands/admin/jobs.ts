@@ -9,8 +9,10 @@ import type { Io } from '../../src/cli/io.ts'
 import { listCommand } from '../../src/cli/nouns/lists.ts'
 import { searchOptions } from '../../src/cli/nouns/search-options.ts'
 import * as z from '../../src/cli/params.ts'
+import type { Session } from '../../src/cli/session.ts'
 import { writePrivate } from '../../src/client/files.ts'
 import { formatAmount, formatPrice, netOfSplit, parseAmount, usdc, ZERO } from '../../src/core/money.ts'
+import { offerReceipt, readSignedOffer, readSignedReceipt, SignedSale } from '../../src/core/offer-receipt.ts'
 import { compact } from '../../src/core/record.ts'
 import { jobStatuses, rulings } from '../../src/model/job.ts'
 import { job } from '../../src/nouns/jobs.ts'
@@ -35,7 +37,8 @@ export const adminJobsBundle = defineCommand({
   ],
   async run(context) {
     const session = await context.session()
-    const bundle = await session.call('getJobBundle', { params: { id: context.args.job } })
+    const found = await session.call('getJobBundle', { params: { id: context.args.job } })
+    const bundle = { ...found, ...compact({ proof: await provenBy(session, found) }) }
     const { output, save: dir } = context.options
     if (dir === undefined) return output === undefined ? bundle : { ...bundle, saved: save(output, bundle) }
     const { saveEvidence } = await import('../../src/cli/nouns/evidence.ts')
@@ -46,6 +49,7 @@ export const adminJobsBundle = defineCommand({
     const { job, schema_report: report, deliverable_hashes: hashes, thread, files, postings } = bundle
     io.line(`${bold(job.job_id)}   ${job.status}   ${job.service_name ?? job.service_id}   $${job.amount ?? '0.00'}`)
     if (job.dispute) io.line(`  dispute   ${job.dispute.status}: ${job.dispute.category}   ${job.dispute.reason}`)
+    if (bundle.proof) io.line(`  proof     ${bundle.proof}`)
     showReport(io, 'input', report.input)
     showReport(io, 'delivered', report.deliverables)
     for (const { index, bytes, sha256 } of hashes) io.line(`  part ${index}    ${byteSize(bytes)}   sha256 ${sha256}`)
@@ -60,6 +64,22 @@ export const adminJobsBundle = defineCommand({
     if ('saved' in bundle) io.line(`${green('✓')} ${io.path(bundle.saved.file)}   sha256 ${bundle.saved.sha256}`)
   },
 })
+
+/** Checks the signed offer and receipt of a dispute anew, and says what they prove. */
+async function provenBy(session: Session, { job: { dispute }, payment }: WireAnswer<'getJobBundle'>) {
+  if (!dispute?.proof) return undefined
+  const proof = SignedSale.parse(dispute.proof)
+  const { proofOf } = await import('../../src/client/spending/proofs.ts')
+  const { signer } = await session.call('getManifest', {})
+  const sent = { [offerReceipt]: { info: { receipt: proof.receipt } } }
+  const found = await proofOf(proof.offer, payment?.payer ?? '', sent).catch((error: Error) => error)
+  if (found instanceof Error) return `invalid: ${found.message}`
+  const { amount, payTo } = readSignedOffer(found.offer).payload
+  const { issuedAt, transaction } = readSignedReceipt(proof.receipt).payload
+  const whose = found.signer === signer ? 'this marketplace' : 'another or an earlier key'
+  const paid = `${formatPrice(usdc(BigInt(amount)))} to ${payTo}, paid ${new Date(issuedAt * 1_000).toISOString()}`
+  return `${paid} in ${transaction}, signed by ${found.signer} (${whose})`
+}
 
 type Ruled = Pick<WireAnswer<'getJobBundle'>['job'], 'job_id' | 'amount' | 'dispute'>
 

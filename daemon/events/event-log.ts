@@ -61,12 +61,10 @@ function keptData(data: JsonObject, draw: Draw): Pick<EventRow, 'data' | 'data_f
   return text === undefined ? { data } : { data: {}, data_file: draw.file(text) }
 }
 
-/** Event data, from the row or its file. */
 export async function dataOf({ blobs }: Pick<Context, 'blobs'>, { data, data_file }: EventRow): Promise<JsonObject> {
   return data_file === undefined ? data : (JSON.parse(await readText(blobs, data_file)) as JsonObject) // by keptData
 }
 
-/** Number of the newest event. */
 export async function lastSeq(t: ReadTx): Promise<number> {
   return (await t.table(counters).get(EVENT_COUNTER))?.value ?? 0
 }

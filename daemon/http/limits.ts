@@ -7,7 +7,6 @@ export const HEADERS_TIMEOUT_MS = 10 * SECOND_MS
 export const BODY_TIMEOUT_MS = MINUTE_MS
 /** Time limit for receiving a whole request, including the largest file. */
 export const REQUEST_TIMEOUT_MS = 15 * MINUTE_MS
-/** How long an upload may stall. */
 export const UPLOAD_IDLE_MS = 30 * SECOND_MS
 /** How long the rest of a request is read after an early response. Closing immediately would lose the response. */
 export const LINGER_MS = 10 * SECOND_MS

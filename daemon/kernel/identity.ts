@@ -21,7 +21,6 @@ export function hashSecret(secret: string): string {
   return createHash('sha256').update(secret).digest('hex')
 }
 
-/** Settings key of the identity. */
 export const IDENTITY = 'identity'
 const ADMIN_KEY_BYTES = 20
 /** File with the admin key in plain text, read by the local command line only. */
@@ -34,7 +33,6 @@ const Identity = z.strictObject({ instance_id: z.string(), admin_key_hash: z.str
 type Identity = z.infer<typeof Identity> & { readonly adminKey: string }
 
 export type Installation = {
-  /** Program version. */
   readonly version: string
   /** Public name of the installation; not a credential. */
   readonly instanceId: string

@@ -28,7 +28,6 @@ export const ParticipantRow = z.strictObject({
   referred_by: z.string().nullable(),
   /** When the participant was suspended, or null. Its key can then only read, and its wallet cannot pay. */
   suspended_at: z.int().nullable(),
-  /** Last accepted terms version. */
   terms_version: z.string().nullable(),
   terms_accepted_at: z.int().nullable(),
   first_party: z.boolean(),
@@ -150,7 +149,6 @@ export async function refuseSuspendedProvider(t: ReadTx, providerId: string): Pr
 
 type Provided = { readonly id: string; readonly provider_id: string }
 
-/** Provider of an existing row. */
 export async function providerOf(t: ReadTx, row: Provided): Promise<ParticipantRow> {
   const provider = await t.table(participants).get(row.provider_id)
   if (!provider) throw new Error(`${row.id} has no provider`)

@@ -131,7 +131,6 @@ export type Entry = {
   readonly isDefault?: true
   /** It pays, at most `--max-price`. */
   readonly pays?: true
-  /** Name of the command that this one is an alias of. */
   readonly aliasOf?: string
   load(): Promise<{ readonly command: Command }>
 }

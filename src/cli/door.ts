@@ -63,9 +63,7 @@ export type DaemonDoor = {
   verifyData(dataDir: string): Promise<Looked>
   /** A backup: the store as a tar archive. */
   backupData(dataDir: string): AsyncIterable<string | Uint8Array>
-  /** Replaces the store with a backup. */
   replaceData(dataDir: string, tarFile: string): Promise<Looked & { readonly home: ChainKeys | undefined }>
-  /** Exports the store or a backup. */
   exportData(dataDir: string, wanted: ExportWanted): Promise<WholeState & { readonly rows: number }>
   /** Creates the store from an export. */
   importData(dataDir: string, wanted: ImportWanted): Promise<WholeState & { readonly records: number }>

@@ -61,7 +61,6 @@ export type Progress = Shown & Disposable
 /** The only writer of stdout and stderr. */
 export type Io = {
   readonly settings: IoSettings
-  /** stdout is a terminal. */
   readonly isTty: boolean
   /** Width of the terminal; unlimited if stdout is not a terminal. */
   readonly width: number
@@ -76,7 +75,6 @@ export type Io = {
   /** JSON: compact in a pipe, indented on a terminal. */
   json(value: unknown): void
   jsonLine(value: unknown): void
-  /** Raw data. */
   bytes(data: Uint8Array): void
   /** A note for people on stderr, only if stdout and stderr are terminals. */
   note(text: string): void

@@ -4,7 +4,6 @@ import type { Api, EndpointName } from '../api/index.ts'
 import type { TransportRequest } from './transport.ts'
 import type { SentFile } from './upload.ts'
 
-/** Endpoints that send a stream of events. */
 export type Streaming = {
   [K in EndpointName]: Api[K]['reply'] extends { readonly kind: 'events' } ? K : never
 }[EndpointName]

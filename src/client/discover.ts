@@ -85,7 +85,6 @@ export function unregister(places: Pick<Places, 'runtime'>, run: ProcessName): v
   if (isRegistered(places, run)) removeFile(fileOf(places))
 }
 
-/** Whether the registration is that of the given process. */
 export function isRegistered(places: Pick<Places, 'runtime'>, { pid, started_at }: ProcessName): boolean {
   const registered = readRegistration(places)
   return registered?.pid === pid && registered.started_at === started_at

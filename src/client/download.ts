@@ -11,7 +11,6 @@ const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066
 const WINDOWS_DEVICE = /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i
 
 export type KeptFile = { readonly sizeBytes: number; readonly sha256: string }
-/** Receives download chunks. */
 export type ChunkSink = (chunk: Uint8Array) => Promise<void> | void
 export type ProgressWatch = (received: number, total: number | undefined) => void
 

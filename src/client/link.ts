@@ -16,7 +16,6 @@ export type Problem = {
 
 export type Outcome<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: Problem }
 
-/** What the user changed in a listing. */
 export type ListingChanges = {
   readonly body: SentBody<'updateService'>
   /** Arguments of the command that makes the same change, such as `price=0.75`. */

@@ -20,7 +20,7 @@ import {
 import { checksumAddress, type Hex, isAddress, toWallet, type Wallet } from '../core/hex.ts'
 import { isObject } from '../core/json.ts'
 import { formatAmount, MAX_AMOUNT, type Usdc, usdc } from '../core/money.ts'
-import { type SignedOffer, signedOfferOf } from '../core/offer-receipt.ts'
+import { readSignedOffer, type SignedOffer, signedOfferOf } from '../core/offer-receipt.ts'
 import { compact } from '../core/record.ts'
 
 /** Longest `PAYMENT-REQUIRED` header accepted from other servers. */
@@ -177,7 +177,7 @@ function disagreement({ version }: Offer, entry: Entry, body: unknown): Refused 
 
 function signedDifferences({ signed, price, payTo, asset, network }: Entry): string[] {
   if (signed === undefined) return []
-  const { payload } = signed
+  const { payload } = readSignedOffer(signed)
   return [
     ...(payload.amount === price.toString() ? [] : ['amount']),
     ...(payload.payTo.toLowerCase() === payTo ? [] : ['payee']),

@@ -51,7 +51,6 @@ export async function signIn({ answer, url, account }: SignIn): Promise<Readonly
   return { [signInHeader]: toBase64(payload) }
 }
 
-/** The challenge in the v2 header, or else in the body. */
 function challengeOf({ headers, body }: Answer) {
   const required = headers.get(x402Headers.requiredV2)
   const decoded = required === null ? undefined : decodeObject(required, HEADER_MAX_CHARS)

@@ -67,7 +67,6 @@ export type TransportOptions = {
   readonly connections?: KeptConnections | undefined
 }
 
-/** Agent by address. */
 export type KeptConnections = (url: URL) => Agent
 
 /** Makes connections that stay open for further requests, but do not keep the process alive. */

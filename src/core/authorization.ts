@@ -1,6 +1,7 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js'
 import { type Hex, toWallet, type Wallet } from './hex.ts'
+import { typedDigest } from './keccak.ts'
 import type { Usdc } from './money.ts'
 
 /** Supported networks, by their x402 v1 names. */
@@ -51,7 +52,6 @@ export type PaymentRequirement = {
   payTo: Wallet
   asset: Wallet
   network: Network
-  /** Name and version of the EIP-712 domain. */
   domain: { name: string; version: string }
   maxTimeoutSeconds: number
 }
@@ -81,8 +81,8 @@ export type PaymentCredential = {
       accepted: AcceptedEntry
       /** Id from the extension `payment-identifier`. */
       paymentId?: string
-      /** Whether the client knows the extension `offer-receipt`. */
-      wantsReceipt?: true
+      /** Format of the signed receipt, if the client knows the extension `offer-receipt`. */
+      receipt?: 'eip712' | 'jws'
     }
 )
 
@@ -152,16 +152,6 @@ export function authorizationDigest(separator: Uint8Array, authorization: Author
 /** The digest of a `ReceiveWithAuthorization`: a transfer that only the payee may submit. */
 export function receiveDigest(separator: Uint8Array, authorization: Authorization): Uint8Array {
   return typedDigest(separator, authorizationStructHash(authorization, receiveTypehash))
-}
-
-/** The EIP-712 digest of a struct under a domain. */
-export function typedDigest(separator: Uint8Array, structHash: Uint8Array): Uint8Array {
-  const message = new Uint8Array(2 + 2 * WORD_BYTES)
-  message[0] = 0x19
-  message[1] = 0x01
-  message.set(separator, 2)
-  message.set(structHash, 2 + WORD_BYTES)
-  return keccak_256(message)
 }
 
 /** `compact` holds r and s, 64 bytes; `parity` is needed to recover the signer. */

@@ -96,7 +96,6 @@ export class AppError extends Error {
   }
 }
 
-/** A 400 that names the invalid field. */
 export function invalidField(path: string, message: string): AppError {
   return new AppError('invalid_request', `${path}: ${message}`, { details: [{ path, message }] })
 }

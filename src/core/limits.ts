@@ -20,11 +20,9 @@ export const MAX_IDEMPOTENCY_KEY_CHARS = 255
 export const MAX_NAME_CHARS = 100
 export const MAX_TEXT_CHARS = 5_000
 export const MAX_URL_CHARS = 2_048
-/** Largest file of a digital product. */
 export const MAX_PRODUCT_BYTES = 100 * 1024 * 1024
 /** Largest file in a conversation. */
 export const MAX_ATTACHMENT_BYTES = 10 * 1024 * 1024
-/** Longest message in a conversation. */
 export const MAX_MESSAGE_CHARS = 5_000
 /** Longest brief of an inquiry, as text or JSON. */
 export const MAX_BRIEF_CHARS = 32 * 1024

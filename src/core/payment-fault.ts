@@ -42,7 +42,6 @@ const codes = {
 
 export type PaymentFault = keyof typeof codes
 
-/** What is wrong with a payment, as a sentence. */
 export const faultSentences: Readonly<Record<PaymentFault, string>> = {
   missing: 'This request needs a payment.',
   malformed: 'The payment header is not the base64 of a well-formed x402 payment.',

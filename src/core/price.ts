@@ -1,11 +1,8 @@
 import { type AppError, invalidField } from './error.ts'
 import { parseAmount, type Usdc, usdc } from './money.ts'
 
-/** Price step: $0.001. */
 export const PRICE_STEP = usdc(1_000n)
-/** Lowest price: $0.001. */
 export const MIN_PRICE = usdc(1_000n)
-/** Highest price: $10,000. */
 export const MAX_PRICE = usdc(10_000_000_000n)
 
 /** Whether an amount is a valid price (decisions §5). */

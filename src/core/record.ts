@@ -5,7 +5,6 @@ export type Compact<T> = { [K in Exclude<keyof T, OptionalKeys<T>>]: T[K] } & {
   [K in OptionalKeys<T>]?: Exclude<T[K], undefined>
 }
 
-/** Removes undefined members. */
 export function compact<T extends object>(members: T): Compact<T> {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Compact<T>
 }
@@ -31,7 +30,6 @@ export function ownOf<T>(table: { readonly [name: string]: T }, name: string): T
   return Object.hasOwn(table, name) ? table[name] : undefined
 }
 
-/** A table with a value per name. */
 export function tableOf<K extends string, T>(names: readonly K[], make: (name: K) => T): Record<K, T> {
   return Object.fromEntries(names.map((name) => [name, make(name)])) as Record<K, T>
 }

@@ -10,15 +10,11 @@ const DIGEST_BYTES = 32
 const MAX_TIMESTAMP_DIGITS = 12
 
 export type WebhookFault =
-  /** Missing header. */
   | 'missing'
   /** Unreadable header. */
   | 'malformed'
-  /** Another signature scheme. */
   | 'scheme'
-  /** Wrong signature length. */
   | 'truncated'
-  /** Wrong signature. */
   | 'mismatch'
   /** Correctly signed, but too old or too far in the future. */
   | 'stale'
@@ -131,7 +127,6 @@ function ageFault(form: Form, message: ReceivedWebhook): WebhookVerdict | undefi
 
 type Signed = Pick<ReceivedWebhook, 'headers' | 'body'> & { readonly secret: string }
 
-/** Expected signature. */
 export function signatureOf(form: Form, { headers, body, secret }: Signed): Buffer {
   return createHmac('sha256', form.key(secret)).update(form.prefix(headers)).update(body).digest()
 }

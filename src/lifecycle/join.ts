@@ -95,14 +95,12 @@ function differences(begun: unknown, said: Typed): readonly string[] {
 
 /** A start without progress for this long is ended. */
 export const SILENCE_MS = 60_000
-/** Interval of checks. */
 export const LOOK_MS = 500
 /** If more time passes between two checks, this process itself got no processor time. */
 const LONGEST_LOOK_MS = 4 * LOOK_MS
 
 type Work = ReturnType<typeof processWork>
 type Patience = {
-  /** Resets the wait. */
   readonly progress: () => void
   /** Checks the process. @returns whether to continue waiting */
   readonly look: () => boolean

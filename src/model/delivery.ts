@@ -5,7 +5,6 @@ const cronResults = ['success', 'skipped', 'failed'] as const
 const cronTriggers = ['schedule', 'catch_up', 'clock', 'admin'] as const
 export type CronTrigger = (typeof cronTriggers)[number]
 
-/** Number of runs that are kept for each cron. */
 export const MAX_CRON_RUNS = 20
 
 export const CronRun = z.strictObject({

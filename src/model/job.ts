@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { Micro } from '../core/codecs.ts'
+import { SignedSale } from '../core/offer-receipt.ts'
 
 export const workingJobStatuses = ['created', 'dispatched', 'in_progress'] as const
 
@@ -18,7 +19,6 @@ export const jobStatuses = [
 
 export type JobStatus = (typeof jobStatuses)[number]
 
-/** Displayed words of the states. */
 export const jobWords: Readonly<Record<JobStatus, string>> = {
   created: 'new',
   dispatched: 'sent',
@@ -86,6 +86,8 @@ export const Dispute = z.strictObject({
   category: z.enum(disputeCategories),
   /** File ids. */
   evidence: z.array(z.string()),
+  /** The buyer's offer and receipt, signed by this marketplace. */
+  proof: SignedSale.exactOptional(),
   opened_at: z.int(),
   resolution: z.enum(rulings).nullable(),
   /** Buyer's part of a split. */

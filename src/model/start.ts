@@ -68,7 +68,6 @@ export type Config = {
   /** Balance of the pay-to wallet above which its money goes to the cold address, or an alarm is raised. */
   readonly hotCeiling?: Usdc
   readonly coldAddress?: Wallet
-  /** Price of one ETH, to value gas. */
   readonly ethPrice?: Usdc
   /** Interval of the check for due work (default: 1 s). */
   readonly tickMs?: number

@@ -57,7 +57,6 @@ type CronRuns = {
 }
 export type CronCondition = 'ok' | 'stale' | 'failing' | 'skipped' | 'waiting'
 
-/** State of a cron from its last runs. */
 export function stateOfRuns({ stale, last_success, last_failure, last_skipped }: CronRuns): CronCondition {
   const [succeeded, skipped, failed] = [last_success ?? '', last_skipped ?? '', last_failure ?? '']
   const isSkipped = skipped > succeeded

@@ -106,7 +106,7 @@ export const discoveryRoutes: FreeHandlers<typeof discoveryApi> = {
       resources: [...fixedUrls(ctx), ...rows.map((row) => purchaseUrl(ctx, row))],
       payTo: payTo(ctx),
       network: ctx.chain.network,
-      signer: await proofSigner(ctx),
+      ...(await proofSigner(ctx)),
       discovery: `${base}${api.listResources.path}`,
       search: `${base}${api.searchResources.path}`,
       openapi: `${base}${api.getOpenapi.path}`,

@@ -1,6 +1,7 @@
 import type { PaidEndpoint } from '../../../src/api/endpoint/define.ts'
 import type { jobActionsApi } from '../../../src/api/sections/job-actions.ts'
 import type { Draw, ReadTx, Tx } from '../../store/port.ts'
+import { refuseForeignProof } from '../payments/proofs.ts'
 import { type Fulfilment, fixedFee, type Handlers, type PayCall } from '../payments/seller.ts'
 import { checkDispute, checkVerify, disputeAt, type JobPlace, noticeOfDispute, reportAt, verifyAt } from './acts.ts'
 import type { Opinion } from './buyer.ts'
@@ -48,7 +49,8 @@ export const disputing = <A>({ placeOf, show }: ActedAt<A>) => ({
   async check({ params, body }: ActionRequest<Complaint>, { ctx, payer, now }: PayCall) {
     if (body.category === 'not_delivered') await watchTime(ctx, { now })
     const by = { place: placeOf(params), buyer: payer, complaint: body, at: now }
-    await ctx.store.read((t) => checkDispute(t, by))
+    const { payment_id: paid } = await ctx.store.read((t) => checkDispute(t, by))
+    await refuseForeignProof(ctx, paid, body.proof)
   },
 
   async fulfil(t: Tx, draw: Draw, paid: Paid<Complaint>) {

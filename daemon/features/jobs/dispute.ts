@@ -1,4 +1,6 @@
 import { AppError } from '../../../src/core/error.ts'
+import type { SignedSale } from '../../../src/core/offer-receipt.ts'
+import { compact } from '../../../src/core/record.ts'
 import { DAY_MS } from '../../../src/core/time.ts'
 import type { Dispute, disputeCategories } from '../../../src/model/job.ts'
 import { transition } from '../../kernel/machine.ts'
@@ -20,6 +22,7 @@ export type Complaint = {
   readonly reason: string
   readonly category: (typeof disputeCategories)[number]
   readonly evidence?: readonly string[] | undefined
+  readonly proof?: SignedSale | undefined
   /** Whether to refuse a dispute that would move no money. */
   readonly must_hold?: boolean | undefined
 }
@@ -114,12 +117,14 @@ async function defaultOf(t: ReadTx, { job, at }: Pick<DisputeParams, 'job' | 'at
   return set && { outcome: set.outcome, at: at + set.days * DAY_MS }
 }
 
-function newDispute(status: Dispute['status'], { reason, category, evidence = [] }: Complaint, at: number): Dispute {
+function newDispute(status: Dispute['status'], complaint: Complaint, at: number): Dispute {
+  const { reason, category, evidence = [], proof } = complaint
   return {
     status,
     reason,
     category,
     evidence: [...evidence],
+    ...compact({ proof }),
     opened_at: at,
     resolution: null,
     buyer_amount: null,

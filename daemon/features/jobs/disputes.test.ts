@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Escrow, openEscrow, PRICE } from '../../../fixtures/market/escrow.ts'
+import { signPayment } from '../../../fixtures/market/marketplace.ts'
+import type { Person } from '../../../fixtures/market/people.ts'
+import { toBase64 } from '../../../src/api/endpoint/x402.ts'
 import { usdc } from '../../../src/core/money.ts'
+import { receiptDigest, type SignedSale } from '../../../src/core/offer-receipt.ts'
 import { DAY_MS, HOUR_MS } from '../../../src/core/time.ts'
 import { events } from '../../events/rows.ts'
 import { participants } from '../../kernel/rows.ts'
@@ -45,6 +49,59 @@ async function disputed(options: Parameters<typeof delivered>[1] = {}) {
 
 const resolve = (id: string, body: object) =>
   market.market.admin('POST', `/dashboard/api/admin/jobs/${id}/resolve`, { body: { reason: 'looked at it', ...body } })
+
+describe('a dispute with the signed offer and receipt of the purchase', () => {
+  async function proven(format: 'eip712' | 'jws') {
+    const who = await market.agent({ balance: '5.00' })
+    const path = `/v1/services/${human}/purchase`
+    const decode = (header: string | null | undefined) => JSON.parse(Buffer.from(header ?? '', 'base64').toString())
+    const unpaid = await market.market.call('POST', path, { body: {} })
+    const { extensions } = decode(unpaid.headers.get('PAYMENT-REQUIRED'))
+    const { info } = extensions['offer-receipt']
+    const offer = info.offers.find((one: SignedSale['offer']) => one.format === format)
+    info.offers = [offer]
+    const payment = decode((await signPayment(who.account, unpaid, { version: 2 }))['PAYMENT-SIGNATURE'])
+    const headers = { 'PAYMENT-SIGNATURE': toBase64({ ...payment, extensions }) }
+    const bought = await market.market.call('POST', path, { body: {}, headers })
+    const { receipt } = decode(bought.headers.get('PAYMENT-RESPONSE')).extensions['offer-receipt'].info
+    const { job_id: id, thread_id: thread } = bought.body
+    const done = { status: 'completed', deliverables: { words: 3 } }
+    expect((await market.provider.call('POST', `/v1/jobs/${id}/update`, done)).status).toBe(200)
+    return { who, id: id as string, thread: thread as string, proof: { offer, receipt } }
+  }
+  const refused = async (who: Person, id: string, proof: object) => {
+    const before = await market.onChain(who)
+    const { status, body } = await who.pay(`/v1/jobs/${id}/dispute`, { body: { ...complaint, proof } })
+    expect(await market.onChain(who)).toBe(before)
+    return [status, body.details?.[0]?.path]
+  }
+
+  test.each(['eip712', 'jws'] as const)('as %s shows them to the operator who decides', async (format) => {
+    const { who, id, thread, proof } = await proven(format)
+    const answer = await who.call('POST', `/v1/threads/${thread}/dispute`, { ...complaint, proof })
+    expect(answer.body.job.dispute.proof).toEqual(proof)
+    const bundle = await market.market.admin('GET', `/dashboard/api/admin/jobs/${id}/bundle`)
+    expect(bundle.body.job.dispute.proof).toEqual(proof)
+  })
+
+  test('is refused with the name of the field that is forged or of another purchase, and charges nobody', async () => {
+    const [one, other] = [await proven('eip712'), await proven('eip712')]
+    const { who, id, proof } = one
+    const { offer, receipt } = proof
+    const forged = { ...offer, payload: { ...offer.payload, amount: '1' } }
+    expect(await refused(who, id, { offer: forged, receipt })).toEqual([400, 'proof.offer'])
+    const own = await who.account.sign({ hash: `0x${Buffer.from(receiptDigest(receipt.payload)).toString('hex')}` })
+    expect(await refused(who, id, { offer, receipt: { ...receipt, signature: own } })).toEqual([400, 'proof.receipt'])
+    expect(await refused(who, id, other.proof)).toEqual([400, 'proof.receipt.transaction'])
+    const { proof: jws } = await proven('jws')
+    const cut = { ...jws.offer, signature: `${jws.offer.signature}A` }
+    expect((await refused(who, id, { offer: cut, receipt }))[1]).toContain('proof.offer')
+    const long = { ...offer, payload: { ...offer.payload, resourceUrl: 'x'.repeat(10_000) } }
+    expect((await refused(who, id, { offer: long, receipt }))[1]).toContain('proof.offer')
+    const sound = await who.pay(`/v1/jobs/${id}/dispute`, { body: { ...complaint, proof } })
+    expect([sound.status, sound.body.dispute.proof]).toEqual([200, proof])
+  })
+})
 
 describe('a dispute in time', () => {
   test('costs $0.005, holds the money past 48 h, and says who decides', async () => {

@@ -18,7 +18,6 @@ export const EarningRow = z.strictObject({
   amount: Micro,
   /** Total earnings of the owner in this role, including this earning. */
   total_after: Micro,
-  /** The referred participant, if registered. */
   referred_id: z.string().nullable(),
   /** Total earnings of the owner from the referred participant, including this row's earning. */
   referred_total_after: Micro,

@@ -12,6 +12,7 @@ import { jobSideOf } from '../jobs/routes.ts'
 import type { JobRow } from '../jobs/rows.ts'
 import { negotiate } from '../jobs/thread-step.ts'
 import { jobSummary } from '../jobs/view.ts'
+import { refuseForeignProof } from '../payments/proofs.ts'
 import type { Handlers } from '../payments/seller.ts'
 import { countGasAct } from '../payouts/withdrawals.ts'
 import { threadView } from '../threads/messages.ts'
@@ -62,6 +63,7 @@ export const threadActionRoutes: Handlers<typeof threadActionsApi> = {
       const seen = await ctx.store.read((t) => jobAt(t, place, { event: 'dispute', by: 'buyer', isTheirs }))
       if (jobSideOf(seen, caller, now) !== 'buyer') throw notYours('The buyer’s side of the job')
       if (body.category === 'not_delivered') await watchTime(ctx, { now })
+      await refuseForeignProof(ctx, seen.payment_id, body.proof)
       return commit(ctx, async (t, draw) => {
         const by = { place, buyer: { wallet: seen.buyer_wallet }, complaint: body, at: now }
         return withJob(t, { job: await disputeAt(t, draw, by), now })

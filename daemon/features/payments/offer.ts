@@ -209,8 +209,9 @@ async function receiptFor(
   transaction: Hex,
 ): Promise<Record<string, unknown> | undefined> {
   const payment = signedPayment(credential)
-  if (payment?.version !== 2 || !payment.wantsReceipt) return undefined
-  return signReceipt(ctx, { payer: payment.authorization.from, resourceUrl: resourceOf(ctx, exchange), transaction })
+  if (payment?.version !== 2 || !payment.receipt) return undefined
+  const { authorization, receipt: format } = payment
+  return signReceipt(ctx, { payer: authorization.from, resourceUrl: resourceOf(ctx, exchange), transaction, format })
 }
 
 /** The settlement header for a signed payment; none if a key paid. */

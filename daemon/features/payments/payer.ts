@@ -102,7 +102,6 @@ export function isUsable({ chain, clock }: Context, { to, validAfter, validBefor
   return payeeFor(chain, to, wall) === to && validAfter <= now && validBefore > now
 }
 
-/** The signed payment of a credential, if any. */
 export function signedPayment(credential: Credential): PaymentCredential | undefined {
   return credential.kind === 'x402' ? credential.payment : undefined
 }

@@ -4,7 +4,14 @@ import { soundBooks } from '../../../fixtures/kit/money.ts'
 import { type Buyer, type Marketplace, openMarketplace, signPayment } from '../../../fixtures/market/marketplace.ts'
 import { load as outside } from '../../../fixtures/outside/load.ts'
 import { toBase64 } from '../../../src/api/endpoint/x402.ts'
-import { offerDigest, receiptDigest } from '../../../src/core/offer-receipt.ts'
+import {
+  offerDigest,
+  readSignedOffer,
+  readSignedReceipt,
+  receiptDigest,
+  SignedOffer,
+  signerOf,
+} from '../../../src/core/offer-receipt.ts'
 
 const published = await outside('@x402/extensions/offer-receipt')
 const { appendPaymentIdentifierToExtensions } = await outside('@x402/extensions/payment-identifier')
@@ -13,12 +20,13 @@ let market: Marketplace
 let buyer: Buyer
 let path: string
 let signer: string
+let kid: string
 const body = { data: 'https://souk.example/a-page' }
 beforeAll(async () => {
   market = await openMarketplace()
   buyer = await market.buyer('10.00')
   path = `/v1/services/${await market.serviceId('qr_code')}/purchase`
-  signer = (await market.call('GET', '/.well-known/x402')).body.signer
+  ;({ signer, kid } = (await market.call('GET', '/.well-known/x402')).body)
 })
 afterAll(() => market.close())
 
@@ -50,6 +58,62 @@ describe('an offer', () => {
       const read = await published.verifyOfferSignatureEIP712({ ...offer, payload: { ...offer.payload, ...change } })
       expect(read.signer).not.toBe(signer)
     }
+  })
+})
+
+type Extensions = { 'offer-receipt': { info: { offers: { format: string }[] } } }
+
+describe('as a JWS', () => {
+  const withByte = (jws: string, at: number) => `${jws.slice(0, at)}${jws[at] === 'A' ? 'B' : 'A'}${jws.slice(at + 1)}`
+  const inJws = (extensions: Extensions) => {
+    const { info, ...rest } = extensions['offer-receipt']
+    const offers = info.offers.filter(({ format }) => format === 'jws')
+    return { ...extensions, 'offer-receipt': { ...rest, info: { offers } } }
+  }
+  /** Buys as a client that sends back only the offer that it verified. */
+  async function receipted() {
+    const offer = await asked()
+    const { extensions } = decode(offer.headers.get('PAYMENT-REQUIRED'))
+    const headers = await signPayment(buyer.account, offer, { version: 2 })
+    const payment = decode(headers['PAYMENT-SIGNATURE'] ?? '')
+    const sent = toBase64({ ...payment, extensions: inJws(extensions) })
+    const { headers: answered } = await market.call('POST', path, { body, headers: { 'PAYMENT-SIGNATURE': sent } })
+    return { receipt: published.extractReceiptFromResponse({ headers: answered }), answered }
+  }
+
+  test('an offer says the same, by the key that the manifest names', async () => {
+    const { accepts, extensions } = await required()
+    const [typed, jws] = published.extractOffersFromPaymentRequired({ accepts, extensions })
+    expect(await published.verifyOfferSignatureJWS(jws)).toEqual(typed.payload)
+    expect(published.extractJWSHeader(jws.signature)).toEqual({ alg: 'ES256K', kid })
+    expect(published.findAcceptsObjectFromSignedOffer(jws, accepts)).toEqual(accepts[0])
+    expect(await signerOf(readSignedOffer(jws))).toBe(signer)
+  })
+
+  test('a receipt comes to a client that sends back this offer alone, and matches it', async () => {
+    const [offer] = published.decodeSignedOffers([published.extractOffersFromPaymentRequired(await required())[1]])
+    const { receipt, answered } = await receipted()
+    const payload = await published.verifyReceiptSignatureJWS(receipt)
+    expect(payload.transaction).toBe(decode(answered.get('PAYMENT-RESPONSE')).transaction)
+    expect(published.extractJWSHeader(receipt.signature).kid).toBe(kid)
+    expect(published.verifyReceiptMatchesOffer(receipt, offer, [buyer.wallet])).toBe(true)
+    expect(await signerOf(readSignedReceipt(receipt))).toBe(signer)
+  })
+
+  test('with a changed byte is refused, by the published client and by ours', async () => {
+    const [, { signature, ...rest }] = published.extractOffersFromPaymentRequired(await required())
+    const { receipt } = await receipted()
+    // Not the last character of a part, whose low bits are unused.
+    const [header, payload] = signature.split('.').map(({ length }: string) => length)
+    for (const at of [2, header + 10, header + payload + 10]) {
+      const forged = withByte(signature, at)
+      await expect(published.verifyOfferSignatureJWS({ ...rest, signature: forged })).rejects.toThrow()
+      const read = SignedOffer.safeParse({ ...rest, signature: forged }).data
+      if (read) await expect(signerOf(readSignedOffer(read))).rejects.toThrow('not signed by the key that it names')
+    }
+    const forged = { ...receipt, signature: withByte(receipt.signature, receipt.signature.length - 20) }
+    await expect(published.verifyReceiptSignatureJWS(forged)).rejects.toThrow()
+    await expect(signerOf(readSignedReceipt(forged))).rejects.toThrow('not signed by the key that it names')
   })
 })
 

@@ -1,31 +1,52 @@
 import { acceptsV2, paymentIdentifier } from '../../../src/api/endpoint/x402.ts'
 import { networks, type PaymentRequirement } from '../../../src/core/authorization.ts'
+import { invalidField } from '../../../src/core/error.ts'
 import { checksumAddress, type Hex, type Wallet } from '../../../src/core/hex.ts'
-import { offerDigest, offerReceipt, receiptDigest, type SignedOffer } from '../../../src/core/offer-receipt.ts'
+import {
+  didKeyOf,
+  type OfferPayload,
+  offerDigest,
+  offerReceipt,
+  type ProofFormat,
+  readSignedOffer,
+  readSignedReceipt,
+  receiptDigest,
+  type SignedOffer,
+  type SignedSale,
+  signerOf,
+  signJws,
+} from '../../../src/core/offer-receipt.ts'
 import { dropOldest } from '../../../src/core/record.ts'
 import { unixSeconds } from '../../../src/core/time.ts'
 import { type Context, defineResource } from '../../kernel/context.ts'
-import type { Signer } from '../../ports/chain/key.ts'
+import type { openKey } from '../../ports/chain/key.ts'
+import { payments } from './rows.ts'
 
 /* Signed offers in a 402 and signed receipts with an answer (x402 v2, `offer-receipt`). */
 
 type Proofs = {
   /** Signs offers and receipts; holds no money. Derived from the admin key, on first use. */
-  readonly key: () => Promise<Signer>
-  /** Recently signed offers, oldest first, by their digests. */
-  readonly offers: Map<string, SignedOffer>
+  readonly key: () => ReturnType<typeof openSigner>
+  /** Recently signed offers, in both formats, oldest first, by their digests. */
+  readonly offers: Map<string, readonly SignedOffer[]>
 }
 
 const proofs = defineResource<Proofs>('offers and receipts')
 
-export function openProofs(ctx: Context, open: () => Promise<Signer>): void {
-  let opening: Promise<Signer> | undefined
-  proofs.open(ctx, { key: () => (opening ??= open()), offers: new Map() })
+export function openProofs(ctx: Context, open: () => ReturnType<typeof openKey>): void {
+  let opening: ReturnType<typeof openSigner> | undefined
+  proofs.open(ctx, { key: () => (opening ??= openSigner(open)), offers: new Map() })
 }
 
-/** The address whose key signs offers and receipts. */
-export async function proofSigner(ctx: Context): Promise<string> {
-  return checksumAddress((await proofs.of(ctx).key()).address)
+async function openSigner(open: () => ReturnType<typeof openKey>) {
+  const { address, publicKey, sign } = await open()
+  return { signer: checksumAddress(address), kid: await didKeyOf(publicKey), sign }
+}
+
+/** The key that signs offers and receipts: its address, and its did:key for a JWS. */
+export async function proofSigner(ctx: Context): Promise<{ readonly signer: string; readonly kid: string }> {
+  const { signer, kid } = await proofs.of(ctx).key()
+  return { signer, kid }
 }
 
 const MAX_OFFERS_KEPT = 1_024
@@ -41,9 +62,9 @@ export async function offeredProofs(
   const { scheme, network, asset, payTo, amount } = acceptsV2(requirement)
   const begun = Math.floor(unixSeconds(ctx.clock.wall()) / OFFER_STEP_SECONDS) * OFFER_STEP_SECONDS
   const validUntil = begun + requirement.maxTimeoutSeconds
-  const signed = await signOffer(ctx, { version: 1, resourceUrl, scheme, network, asset, payTo, amount, validUntil })
+  const offers = await signOffer(ctx, { version: 1, resourceUrl, scheme, network, asset, payTo, amount, validUntil })
   return {
-    [offerReceipt]: { info: { offers: [signed] }, schema: schemaOf('offers', 'array') },
+    [offerReceipt]: { info: { offers }, schema: schemaOf('offers', 'array') },
     [paymentIdentifier]: { info: { required: false }, schema: schemaOf('required', 'boolean') },
   }
 }
@@ -52,26 +73,33 @@ function schemaOf(member: string, type: string): Record<string, unknown> {
   return { type: 'object', properties: { [member]: { type } }, required: [member] }
 }
 
-async function signOffer(ctx: Context, payload: SignedOffer['payload']): Promise<SignedOffer> {
+/** Signs an offer in both formats: EIP-712 first, as clients take the first. */
+async function signOffer(ctx: Context, payload: OfferPayload): Promise<readonly SignedOffer[]> {
   const { key, offers } = proofs.of(ctx)
   const digest = offerDigest(payload)
   const name = Buffer.from(digest).toString('latin1')
   const known = offers.get(name)
   if (known) return known
-  const signed = { format: 'eip712', acceptIndex: 0, payload, signature: await (await key()).sign(digest) } as const
+  const by = await key()
+  const eip712 = { format: 'eip712', acceptIndex: 0, payload, signature: await by.sign(digest) } as const
+  const signed = [eip712, { acceptIndex: 0, ...(await signJws(by, payload)) }]
   if (offers.size >= MAX_OFFERS_KEPT) dropOldest(offers)
   offers.set(name, signed)
   return signed
 }
 
-/** Proof that `payer` paid for a resource. @param paid.resourceUrl - absolute */
+type Paid = {
+  readonly payer: Wallet
+  /** Absolute. */
+  readonly resourceUrl: string
+  readonly transaction: Hex
+  readonly format: ProofFormat
+}
+
+/** Proof that `payer` paid for a resource. */
 export async function signReceipt(
   ctx: Context,
-  {
-    payer,
-    resourceUrl,
-    transaction,
-  }: { readonly payer: Wallet; readonly resourceUrl: string; readonly transaction: Hex },
+  { payer, resourceUrl, transaction, format }: Paid,
 ): Promise<Record<string, unknown>> {
   const payload = {
     version: 1,
@@ -81,7 +109,33 @@ export async function signReceipt(
     issuedAt: unixSeconds(ctx.clock.wall()),
     transaction,
   }
-  const signer = await proofs.of(ctx).key()
-  const receipt = { format: 'eip712', payload, signature: await signer.sign(receiptDigest(payload)) }
+  const by = await proofs.of(ctx).key()
+  const receipt =
+    format === 'jws'
+      ? await signJws(by, payload)
+      : { format, payload, signature: await by.sign(receiptDigest(payload)) }
   return { [offerReceipt]: { info: { receipt }, schema: schemaOf('receipt', 'object') } }
+}
+
+/**
+ * Refuses an offer and a receipt that this marketplace did not sign for a payment.
+ * @throws AppError 400 that names the field
+ */
+export async function refuseForeignProof(ctx: Context, id: string, proof: SignedSale | undefined): Promise<void> {
+  if (proof === undefined) return
+  const { signer } = await proofs.of(ctx).key()
+  const payment = await ctx.store.table(payments).get(id)
+  const [offer, receipt] = [readSignedOffer(proof.offer), readSignedReceipt(proof.receipt)]
+  for (const [field, signed] of Object.entries({ offer, receipt })) {
+    const by = await signerOf(signed).catch(() => undefined) // by nobody: refused as any other signer
+    if (by !== signer)
+      throw invalidField(`proof.${field}`, `is not signed by ${signer}, the signer of this marketplace`)
+  }
+  const wrong = [
+    ['receipt.transaction', receipt.payload.transaction !== payment?.transaction],
+    ['receipt.payer', receipt.payload.payer.toLowerCase() !== payment?.payer],
+    ['offer.amount', offer.payload.amount !== payment?.price.toString()],
+    ['offer.resourceUrl', offer.payload.resourceUrl !== receipt.payload.resourceUrl],
+  ].find(([, isWrong]) => isWrong)
+  if (wrong) throw invalidField(`proof.${wrong[0]}`, 'is of another payment than that of this job')
 }

@@ -52,7 +52,6 @@ export type Quote = {
   readonly upTo?: Usdc
   readonly settle: Settle
   readonly description: string
-  /** Notice for the payer, in the 402. */
   readonly notice?: string
   /** The money goes into escrow. The balance history then shows `escrow_hold` instead of `purchase`. */
   readonly escrow?: true

@@ -102,7 +102,6 @@ async function payerOf(t: Tx, payment: PaymentRow): Promise<Payer> {
 }
 
 type SettlementResponse = Ordered & {
-  /** Payment id. */
   readonly id: string
   readonly status: number
   readonly at: number

@@ -133,7 +133,6 @@ export const NoticeRow = z.strictObject({
   participant_id: z.string(),
   /** Id of the webhook delivery of the latest attempt. */
   delivery_id: z.string(),
-  /** Failed attempts. */
   failures: z.int(),
   /** True while a retry is scheduled, false during an attempt. */
   waiting: z.boolean(),

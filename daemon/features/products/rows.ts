@@ -20,7 +20,6 @@ export const ProductRow = z.strictObject({
   file_sha256: z.string().nullable(),
   /** Not deleted. */
   kept: z.boolean(),
-  /** Number of purchases. */
   sold: z.int(),
   created_at: z.int(),
   /** When the product was first offered; for a draft, when it was created. */

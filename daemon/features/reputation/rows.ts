@@ -143,7 +143,6 @@ export const EvidenceRow = z.strictObject({
   previous: bytes32.nullable(),
   /** Root (hash) of the latest document. */
   root: bytes32.nullable(),
-  /** Documents built. */
   built: z.int(),
 })
 export type EvidenceRow = z.infer<typeof EvidenceRow>

@@ -28,7 +28,6 @@ const fresh: SdnState = {
   last_status: 'never checked',
 }
 
-/** Sanctioned wallets, in memory. */
 export type Sanctions = {
   readonly has: (wallet: Wallet) => boolean
   /** State of the list, with the number of sanctioned wallets, and the number of those that only an operator added. */

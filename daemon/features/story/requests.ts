@@ -283,12 +283,10 @@ export function shownPath(path: string): string {
 export type RequestLog = {
   readonly begin: (request: Pick<LoggedRequest, 'id' | 'method' | 'path' | 'attempt'>) => LoggedRequest
   readonly end: (request: LoggedRequest, status: number) => void
-  /** Finds a request, finished or in progress. */
   readonly find: (id: string) => LoggedRequest | undefined
   /** Requests that finished after the one with this number, oldest first. */
   readonly after: (seq: number) => readonly LoggedRequest[]
   readonly underWay: () => readonly LoggedRequest[]
-  /** Newest number. */
   readonly last: () => number
   /** Resolves when a request with a higher number has finished, or on abort. @throws AppError `rate_limited` */
   readonly wait: (seq: number, signal: AbortSignal) => Promise<void>

@@ -51,7 +51,6 @@ export const SubscriptionRow = z.strictObject({
   pauses_until: z.int().exactOptional(),
   /** Whether the subscription was paused when its period ended. If so, the next period starts at its charge. */
   lapsed: z.boolean(),
-  /** Paid periods. */
   charges: z.int(),
   /** Number of failed charges of the due period. `past_due_since` is the time of the first failure. */
   failures: z.int(),
@@ -77,7 +76,6 @@ export const CoverageRow = z.strictObject({
   subscription_id: z.string(),
   service_id: z.string(),
   buyer_wallet: StoredWallet,
-  /** End of the paid period. */
   until: z.int(),
   /** Terms when the period was paid; absent in old rows. */
   terms: SaleTerms.exactOptional(),

@@ -9,7 +9,6 @@ export const DeliveryRow = z.strictObject({
   /** The same for all attempts and replays, so that receivers can deduplicate. */
   event_id: z.string(),
   type: z.string(),
-  /** Owner of the endpoint. */
   participant_id: z.string(),
   /** The listing that the message is about. Its own endpoint takes precedence over its provider's. */
   service_id: z.string().nullable(),

@@ -21,13 +21,11 @@ export type PageResource = {
 
 export type PageTraffic = {
   readonly resources: () => readonly PageResource[]
-  /** Number of requested resources that have not arrived. */
   readonly missing: () => number
   /** True when all needed responses have arrived, and no request has started or ended for `QUIET_MS`. */
   readonly isQuiet: () => boolean
   /** Time since the last network activity. */
   readonly silentMs: () => number
-  /** Blocked requests. */
   readonly blocked: () => number
   /** Redirects of the main frame. */
   readonly redirects: () => readonly { readonly status: number; readonly to: string }[]

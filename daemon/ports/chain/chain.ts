@@ -115,7 +115,6 @@ export type ChainFault = {
   readonly code: ChainFaultCode
   /** The problem and its remedy. */
   readonly sentence: string
-  /** Affected transaction. */
   readonly transaction?: string
 }
 
@@ -152,7 +151,6 @@ export type ChainStatus = {
   readonly lastError: string | null
 }
 
-/** Countable events. */
 export type ChainEvent =
   | { readonly kind: 'asked'; readonly method: string; readonly seconds: number; readonly fault?: string }
   | { readonly kind: 'sent'; readonly what: 'batch' | 'single' | 'call'; readonly items: number }
@@ -269,7 +267,6 @@ export function payeeFor(chain: Pick<ChainPort, 'payTo' | 'payees'>, to: Wallet 
   return payeesOf(chain).find(({ address, until }) => address === to && wallNow < until)?.address ?? chain.payTo
 }
 
-/** Token balance of all pay-to addresses. */
 export async function hotBalance(chain: Pick<ChainPort, 'payTo' | 'payees' | 'balanceOf'>): Promise<Usdc> {
   const held = await Promise.all(payeesOf(chain).map(({ address }) => chain.balanceOf(address)))
   return usdc(held.reduce((sum, one) => sum + one, 0n))
@@ -322,7 +319,6 @@ export type ChainPort = {
   readonly caip2: string
   readonly chainId: number
   readonly asset: { readonly address: Wallet; readonly name: string; readonly version: string; readonly decimals: 6 }
-  /** The address that is quoted to buyers. */
   readonly payTo: Wallet
   /** All pay-to addresses in use, the quoted one first; absent on a chain whose keys cannot change. */
   payees?(): readonly PayToAddress[]
@@ -364,7 +360,6 @@ export type ChainPort = {
   readonly catchUp?: CatchUp
   /** Stores the latest block, just before a backup. */
   noteSeen?(): Promise<void>
-  /** Sent transactions. */
   readonly transactions: ChainTransactions
   /** Grants test money to a wallet; absent with real money. `nowMs` decides the day of the daily limit. */
   faucet?(request: { wallet: Wallet; amount: Usdc; nowMs: number }): Promise<FaucetResult>

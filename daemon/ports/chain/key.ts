@@ -23,7 +23,7 @@ export class SignerUnavailableError extends Error {
 }
 
 /** @param key - 32 bytes hex, with or without `0x`. @throws RangeError, whose message does not contain the key */
-export async function openKey(key: string): Promise<Signer> {
+export async function openKey(key: string): Promise<Signer & { readonly publicKey: Uint8Array }> {
   const digits = key.trim()
   const hex = toBytes32(digits.startsWith('0x') ? digits : `0x${digits}`)
   const secp256k1 = await instantiateSecp256k1()
@@ -35,6 +35,7 @@ export async function openKey(key: string): Promise<Signer> {
   if (typeof publicKey === 'string') throw new RangeError('this is not a valid private key')
 
   return {
+    publicKey,
     address: addressOfPublicKey(publicKey),
     sign: async (digest) => {
       const signed = secp256k1.signMessageHashRecoverableCompact(secret, digest)

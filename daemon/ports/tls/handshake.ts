@@ -35,7 +35,6 @@ export type Handshake = {
   readonly authorized: boolean
   /** OpenSSL or Node code of a trust failure. */
   readonly authorization_error: string | null
-  /** Whether the certificate matches the host. */
   readonly is_for_host: boolean
   /** Certificate chain, leaf first. Its root may come from the local store instead of the host. */
   readonly chain: readonly CertificateFacts[]

@@ -22,7 +22,6 @@ export class UpstreamError extends WorkError<'asker' | 'busy' | 'broken'> {
 export type UpstreamOptions = {
   readonly web: Pick<Web, 'ask'>
   readonly wall: () => number
-  /** Name of the API in messages. */
   readonly name: string
   /** Base address; undefined if the API is not configured. */
   readonly base: string | undefined
@@ -40,7 +39,6 @@ export type UpstreamOptions = {
 }
 
 export type UpstreamQuestion<T> = {
-  /** Path with query. */
   readonly path: string
   /** Body of a POST request; without it the request is a GET. */
   readonly body?: unknown

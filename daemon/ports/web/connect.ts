@@ -6,7 +6,6 @@ import { WebError } from './error.ts'
 import { checkAddress, type WebTarget } from './target.ts'
 
 export type ResolvedAddress = { readonly address: string; readonly family: 4 | 6 }
-/** Resolves a host to all its addresses. */
 export type Resolve = (hostname: string) => Promise<readonly ResolvedAddress[]>
 
 /** Time limit for connecting, including the TLS handshake. */

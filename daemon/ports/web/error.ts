@@ -59,7 +59,6 @@ const transport: ReadonlySet<string> = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
 ])
 
-/** Converts connection errors. */
 export function asWebError(error: unknown, { connected, isTls }: { connected: boolean; isTls: boolean }): WebError {
   if (error instanceof WebError) return error
   const code = codeOf(error)

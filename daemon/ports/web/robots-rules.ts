@@ -5,7 +5,6 @@ export type RobotsRules = ReadonlyMap<string, boolean>
 
 /** Characters parsed per event loop turn. */
 const CHARS_IN_A_TURN = 16 * 1024
-/** Characters read per line. */
 const MAX_LINE_CHARS = 16 * 1024
 /** Limit of comparisons per URL, some milliseconds of work; a URL that needs more is not allowed. */
 const MAX_MATCH_STEPS = 20_000_000

@@ -291,7 +291,6 @@ function withUsual(common: Partial<Endpoint>, endpoint: Partial<Endpoint>): obje
 }
 
 export const defineEndpoint = endpointsWith({})
-/** Declares an endpoint of the operator. */
 export const adminEndpoint = endpointsWith({ access: admin, origin: 'ours', section: 'Administration' })
 /** Declares an endpoint of a participant's own account that the specification does not have. */
 export const accountEndpoint = endpointsWith({ origin: 'ours', section: 'Account' })

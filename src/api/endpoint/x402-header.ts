@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { type Authorization, MAX_UINT256, type PaymentCredential } from '../../core/authorization.ts'
 import { Address, Bytes32 } from '../../core/codecs.ts'
 import type { Hex } from '../../core/hex.ts'
-import { offerReceipt } from '../../core/offer-receipt.ts'
+import { offerReceipt, receiptFormat } from '../../core/offer-receipt.ts'
 import { compact } from '../../core/record.ts'
 import { AcceptsV2, paymentIdentifier, type X402Version } from './x402.ts'
 
@@ -104,7 +104,7 @@ function credentialV2(object: unknown): ReadHeader {
       ...payload,
       accepted: { ...accepted, asset: asset.toLowerCase(), payTo: payTo.toLowerCase(), extra },
       ...compact({ paymentId: extensions?.[paymentIdentifier]?.info.id }),
-      ...(extensions?.[offerReceipt] === undefined ? {} : { wantsReceipt: true }),
+      ...(extensions?.[offerReceipt] === undefined ? {} : { receipt: receiptFormat(extensions) }),
     },
   }
 }

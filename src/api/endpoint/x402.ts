@@ -31,7 +31,6 @@ export const REQUIRED_HEADER_MAX_CHARS = 4_092
 
 export type X402Version = 1 | 2
 
-/** Decimals of USDC. */
 const ASSET_DECIMALS = 6
 const [AUTHORIZATION_TYPE] = Object.keys(authorizationTypes)
 
@@ -120,7 +119,6 @@ export type PaymentRequired = z.infer<typeof PaymentRequired>
 export type PaymentRequiredV2 = z.infer<typeof PaymentRequiredV2>
 export type PaymentResponse = z.infer<typeof PaymentResponse>
 
-/** Content of a 402. */
 export type PaymentOffer = PaymentRequirement & {
   /** Absolute public URL of the resource. */
   resource: string
@@ -132,7 +130,6 @@ export type PaymentOffer = PaymentRequirement & {
   fault?: PaymentFault
   /** Replaces the reason in the v1 and v2 objects. */
   error?: string
-  /** Notice for the payer in the first 402. */
   notice?: string
   payer?: Wallet
   /** v1 discovery: `{input, output}`; body only. */

@@ -31,7 +31,6 @@ export const periodQuery = {
 }
 export type StatementPeriod = { readonly from?: number | undefined; readonly to?: number | undefined }
 
-/** States of payments that have a receipt. */
 export const receiptStates = ['settled', 'fulfilled', 'refunded', 'reversed'] as const
 
 const Party = z.strictObject({

@@ -73,6 +73,7 @@ export const discoveryApi = {
       payTo: z.string(),
       network: z.string(),
       signer: z.string().meta({ description: 'address whose key signs offers and receipts' }),
+      kid: z.string().meta({ description: 'did:key of this key, as a JWS names it' }),
       discovery: z.string(),
       search: z.string(),
       openapi: z.string(),

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { Address, Amount, idOf, Time } from '../../core/codecs.ts'
 import { MAX_DELIVERY_BODY_BYTES, MAX_RATING, MAX_TEXT_CHARS } from '../../core/limits.ts'
 import { usdc } from '../../core/money.ts'
+import { SignedSale } from '../../core/offer-receipt.ts'
 import {
   dealActs,
   dealStates,
@@ -37,6 +38,7 @@ const JobDispute = z.strictObject({
   reason: z.string(),
   category: z.enum(disputeCategories),
   evidence: z.array(idOf('file')),
+  proof: SignedSale.optional().meta({ description: 'the buyer’s offer and receipt, as this marketplace signed them' }),
   opened_at: Time,
   resolution: z.enum(rulings).nullable(),
   buyer_amount: Amount.nullable(),
@@ -139,6 +141,7 @@ export const DisputeBody = z.strictObject({
   reason: z.string().max(MAX_TEXT_CHARS).regex(/\S/, 'required: describe the problem'),
   category: z.enum(disputeCategories),
   evidence: z.array(idOf('file')).max(MAX_EVIDENCE_FILES).optional(),
+  proof: SignedSale.optional().meta({ description: 'signed offer and receipt of the purchase (x402 `offer-receipt`)' }),
   must_hold: z.boolean().optional().meta({ description: 'true: refuse, without a charge, if no money is held' }),
 })
 

@@ -18,7 +18,6 @@ const money = {
   lifetime: Amount,
 }
 
-/** A referred participant. */
 export const Referral = namedObject('Referral', {
   participant_id: idOf('participant'),
   name: z.string(),

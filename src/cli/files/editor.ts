@@ -20,7 +20,6 @@ type Document = Readonly<Record<string, unknown>>
 type Drafting<T> = {
   /** Name of the draft's file, without `.yaml`. */
   readonly name: string
-  /** Initial text. */
   readonly text: string
   /** Uses the edited document. After an AppError or a usage error of this function, the draft can be opened again. */
   readonly take: (document: Document) => Promise<T>

@@ -7,7 +7,6 @@ const SUGGESTIONS_MAX = 3
 /** A word that needs no quotes. */
 const PLAIN_WORD = /^[\w./:@-]+$/
 
-/** A command line that commander refused. */
 export type Refused = {
   /** Commander's error sentence, without full stop and suggestion. */
   readonly sentence: string

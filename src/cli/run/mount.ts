@@ -46,7 +46,6 @@ export async function parseWords(program: Program, words: readonly string[]): Pr
   return asked('error' in unhelped && UNKNOWN_CODES.includes(unhelped.error.code) ? unhelped : whole, program)
 }
 
-/** The error with which commander ended, and the state of the parsing. */
 type Ended = { readonly error: CommanderError; readonly parsing: Parsing; readonly noOperands: boolean }
 
 async function parseWith(program: Program, words: readonly string[]): Promise<Parsed | Ended> {

@@ -16,6 +16,7 @@ import { isObject } from '../../core/json.ts'
 import { staysHere } from '../../core/loopback.ts'
 import { formatAmount, formatPrice, parseAmount, type Usdc, usdc, ZERO } from '../../core/money.ts'
 import type { SignedOffer } from '../../core/offer-receipt.ts'
+import { compact } from '../../core/record.ts'
 import { shellLine } from '../../text/text.ts'
 import { CliError } from '../exit.ts'
 import { isUnauthorized, type RawCall, type Session, type SessionHost } from '../session.ts'
@@ -34,7 +35,6 @@ export type Payment = {
   readonly transaction: string | null
 }
 
-/** Request of a 402. */
 export type Offer = Awaited<ReturnType<typeof offerOf>>
 
 /** The first payment option of a 402. @throws CliError if there is none, or the 402 contradicts itself */
@@ -252,7 +252,8 @@ async function keepProof({ io }: SessionHost, hold: Hold, { offer, payer, answer
   const { proofOf } = await import('../../client/spending/proofs.ts')
   const { extensions } = settlementOf(answer)
   try {
-    hold.keep(await proofOf(offer, payer, extensions))
+    const { job_id, thread_id } = isObject(answer.body) ? answer.body : {}
+    hold.keep({ ...(await proofOf(offer, payer, extensions)), ...compact({ job_id, thread_id }) })
   } catch (error) {
     io.warn(
       `! the receipt of this payment proves nothing: ${error instanceof Error ? error.message : 'it is unreadable'}`,

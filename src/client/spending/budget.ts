@@ -22,7 +22,6 @@ export type Budget = {
   check(price: Usdc, limit: Usdc): void
   /** Deducts a price. @throws SpendRefused if the price exceeds the remaining limit */
   take(price: Usdc, limit: Usdc): void
-  /** The remaining limit. */
   left(limit: Usdc): Usdc
   /** Records the charge that a response states; `agreed` is the amount that was deducted before. */
   spend(stated: Usdc, agreed: Usdc): void

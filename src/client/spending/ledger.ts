@@ -139,6 +139,22 @@ export function keepProof(places: Config, spend: number, proof: string): void {
   within(places, (db) => db.prepare('INSERT OR REPLACE INTO proofs VALUES (:spend, :proof)').run({ spend, proof }))
 }
 
+/** What the seller signed for a purchase, as JSON (`Proof`). @param bought - id of its job or conversation */
+export function readProof(places: Config, bought: string): string | undefined {
+  return within(places, (db) => {
+    const named = `json_extract(proof, '$.job_id') IS NOT NULL
+      AND :bought IN (json_extract(proof, '$.job_id'), json_extract(proof, '$.thread_id'))`
+    // Paid acts on a job name it, too.
+    const isPurchase = ['% /v1/jobs/%', '%/verify', '%/dispute'].map((act) => `call NOT LIKE '${act}'`).join(' AND ')
+    const row = db
+      .prepare(
+        `SELECT proof FROM proofs JOIN spends ON id = spend WHERE ${named} AND ${isPurchase} ORDER BY id LIMIT 1`,
+      )
+      .get({ bought })
+    return typeof row?.proof === 'string' ? row.proof : undefined
+  })
+}
+
 export function markSpend(places: Config, id: number, state: SpendState): void {
   within(places, (db) => db.prepare('UPDATE spends SET state = :state WHERE id = :id').run({ id, state }))
 }

@@ -67,7 +67,6 @@ type AllTotals = SpentTotals & { readonly command: Usdc }
 
 export type Proposed = { readonly price: Usdc; readonly payee: Recipient }
 
-/** The violated rule. */
 export type Broken = {
   readonly rule: LimitName | 'allow' | 'deny'
   readonly message: string

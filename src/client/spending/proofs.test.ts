@@ -4,13 +4,21 @@ import { buyer, requirement } from '../../../fixtures/payments/vectors.ts'
 import { acceptsV2, paymentRequired } from '../../api/endpoint/x402.ts'
 import { checksumAddress, toWallet } from '../../core/hex.ts'
 import { usdc } from '../../core/money.ts'
-import { offerDigest, offerReceipt, receiptDigest, signedOfferOf } from '../../core/offer-receipt.ts'
+import {
+  didKeyOf,
+  offerDigest,
+  offerReceipt,
+  receiptDigest,
+  SignedOffer,
+  signedOfferOf,
+  signJws,
+} from '../../core/offer-receipt.ts'
 import { chooseOffer } from '../pay.ts'
 import { proofOf } from './proofs.ts'
 
 const resourceUrl = 'http://127.0.0.1:4020/v1/discover'
-let seller: Signer
-let stranger: Signer
+let seller: Signer & { readonly publicKey: Uint8Array }
+let stranger: typeof seller
 beforeAll(async () => {
   seller = await openKey('11'.repeat(32))
   stranger = await openKey('22'.repeat(32))
@@ -70,6 +78,37 @@ describe('a signed offer', () => {
     'is none in %j',
     (extensions) => expect(signedOfferOf(extensions, 0)).toBeUndefined(),
   )
+})
+
+describe('a JWS', () => {
+  async function inJws(by: typeof seller, payload: object) {
+    return signJws({ kid: await didKeyOf(by.publicKey), sign: by.sign }, payload)
+  }
+  const jwsOffer = async (by: typeof seller) =>
+    SignedOffer.parse({ acceptIndex: 0, ...(await inJws(by, (await offered()).payload)) })
+
+  test('is read where there is nothing else, and its receipt proves the purchase', async () => {
+    const offer = await jwsOffer(seller)
+    expect(signedOfferOf({ [offerReceipt]: { info: { offers: [offer] } } }, 0)).toEqual(offer)
+    const { receipt: typed } = (await receipted(seller))[offerReceipt].info
+    const receipt = await inJws(seller, typed.payload)
+    const proof = await proofOf(offer, buyer.address, { [offerReceipt]: { info: { receipt } } })
+    expect(proof).toEqual({ signer: checksumAddress(seller.address), offer, receipt })
+  })
+
+  test('that names a key which did not sign it proves nothing', async () => {
+    const { payload } = await offered()
+    const forged = await signJws({ kid: await didKeyOf(seller.publicKey), sign: stranger.sign }, payload)
+    const offer = SignedOffer.parse({ acceptIndex: 0, ...forged })
+    await expect(proofOf(offer, buyer.address, {})).rejects.toThrow('not signed by the key that it names')
+  })
+
+  test('for another key than that of the offer proves nothing', async () => {
+    const { receipt: typed } = (await receipted(seller))[offerReceipt].info
+    const receipt = await inJws(stranger, typed.payload)
+    const sent = { [offerReceipt]: { info: { receipt } } }
+    await expect(proofOf(await jwsOffer(seller), buyer.address, sent)).rejects.toThrow(/not signed by 0x/)
+  })
 })
 
 describe('a receipt', () => {

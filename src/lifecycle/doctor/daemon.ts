@@ -9,7 +9,6 @@ import { hasStore, isInDatabase } from '../restore.ts'
 import { type Diagnosis, type Examination, type Examined, fine, type LookBounds, type PartDiagnosis } from './check.ts'
 
 const CLOCK_SKEW_MAX_MS = 2_000
-/** Newest disputes. */
 const DISPUTES_SHOWN = 100
 
 type AttentionKind = WireAnswer<'getAttention'>['items'][number]['kind']

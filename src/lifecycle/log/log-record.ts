@@ -7,7 +7,6 @@ export type RequestRecord = WireAnswer<'listRequests'>['requests'][number]
 
 /** A log record: the fields that every record has, and further ones. */
 export type LogFields = {
-  /** null if missing */
   readonly time: string | null
   readonly level: LogLevel
   /** part of the daemon that wrote the record; `process` for text such as a stack trace */

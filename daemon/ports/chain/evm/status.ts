@@ -79,7 +79,6 @@ export function openHeart(parts: StatusParts) {
   }
 }
 
-/** Keys whose signer fails. */
 function failing({ keys }: StatusParts): Signer[] {
   return [keys.gas, keys.payTo].filter((key) => key !== undefined).filter((key) => key.fault?.() !== undefined)
 }

@@ -121,7 +121,6 @@ function unlessMalformed<T>(decode: () => T): T | undefined {
   }
 }
 
-/** The address in a topic. */
 export function walletIn(word: Hex | undefined): Wallet | undefined {
   return word?.length === ADDRESS_TOPIC_CHARS ? toWallet(`0x${word.slice(26)}`) : undefined
 }

@@ -50,7 +50,6 @@ export type QueueStep =
   | 'replacement_stored'
   | 'done'
 
-/** Countable events. */
 export type QueueEvent = Exclude<ChainEvent, { readonly kind: 'asked' }>
 
 export type QueueTimings = {
@@ -105,7 +104,6 @@ export type TransferWork = {
   alone: boolean
   /** Failed attempts; a batch counts as 1, a single transaction as 2. */
   tries: number
-  /** Latest transaction. */
   transaction: Hex | undefined
   /** Earliest time of the next attempt, machine milliseconds. */
   notBefore: number
@@ -272,7 +270,6 @@ export function senderOf({ senders, sender }: Core, address: Wallet | undefined)
   return (address === undefined ? undefined : senders.get(address)) ?? sender
 }
 
-/** Reports a step. */
 export async function pass(core: Core, step: QueueStep): Promise<void> {
   if (core.options.step) await core.options.step(step)
 }

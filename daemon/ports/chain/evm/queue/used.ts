@@ -16,7 +16,6 @@ export type Use =
   | { readonly how: 'moved' | 'other' | 'cancelled'; readonly transaction: Hex; readonly block: number }
   | undefined
 
-/** Search parameters. */
 export type Searched = {
   readonly authorization: Pick<Authorization, 'from' | 'to' | 'value' | 'nonce'>
   readonly since: number | undefined

@@ -33,7 +33,6 @@ export async function nextKey({ store }: EvmStart, role: KeyRole): Promise<Opera
 
 type KeyPlace = Pick<OperatorKeyRow, 'role' | 'source'> & { readonly id?: Wallet | undefined }
 
-/** Opens the signer of a key. */
 export async function signerOf(start: EvmStart, { id, role, source }: KeyPlace): Promise<Signer> {
   const { mode, dataDir, entropy, setup } = start
   if (source === SIGNER && id) return externalSigner(start, roleNames[role], id)
