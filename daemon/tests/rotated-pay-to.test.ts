@@ -82,6 +82,8 @@ test('the money of a job in escrow follows a leaked key to the new address, as s
   expect(await held(old)).toBe(0n)
   expect((await shop.market.admin('POST', '/dashboard/api/admin/platform/unpause', { body: {} })).status).toBe(200)
   expect(quoted(await quote())).toBe(next)
+  // Who asks how far it is pauses nothing again.
+  expect((await rotate({ leaked: true, replaces: old })).paused).toBe(false)
 
   const before = await held(next)
   const done = { status: 'completed', deliverable: { words: 3 } }

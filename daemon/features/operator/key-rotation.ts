@@ -160,9 +160,10 @@ export async function rotateKey(body: RotateInput, call: Call) {
   if (!keys) return { keys: [], paused: ctx.switches.now().paused, todo: [] }
   const { target, isNew } = await targetOf(ctx, keys, body)
   if (isNew) await keys.prepare({ role, source: body.key_file, address: body.address })
-  if (leaked) {
-    await keys.markLeaked(target)
+  // Who repeats the command after an unpause pauses nothing. The mark is last, so that a crash before it pauses again.
+  if (leaked && !(await keys.list()).some((key) => key.address === target && key.leaked)) {
     await setPaused(call, switches.platform, { isPaused: true, reason: reason ?? `the key ${target} leaked` })
+    await keys.markLeaked(target)
   }
   await commit(ctx, (t, draw) =>
     audit(t, draw, { act: 'keys.rotate', subject: { kind: 'key', id: target }, changed: isNew, reason, by: call }),
