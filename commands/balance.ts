@@ -6,7 +6,8 @@ import * as z from '../src/cli/params.ts'
 import type { Session } from '../src/cli/session.ts'
 import { pay } from '../src/cli/wallet/paying.ts'
 import { formatAmount, parseAmount, ZERO } from '../src/core/money.ts'
-import { listing, money, time, word } from '../src/nouns/noun.ts'
+import * as column from '../src/nouns/columns.ts'
+import { listing } from '../src/nouns/noun.ts'
 import { bold, cyan, green } from '../src/text/text.ts'
 
 export const balanceDeposit = defineCommand({
@@ -42,12 +43,12 @@ const history = listing({
   rows: 'entries',
   none: 'no transactions yet',
   columns: [
-    time('WHEN', ({ created_at }) => created_at),
-    word('TYPE', ({ type }) => type),
-    money('AMOUNT', ({ amount }) => amount),
-    money('AFTER', ({ balance_after }) => balance_after),
-    word('FOR', ({ reference }) => reference.id, { drop: 1 }),
-    word('ID', ({ id }) => id, { drop: 2 }),
+    column.time('WHEN', ({ created_at }) => created_at),
+    column.word('TYPE', ({ type }) => type),
+    column.money('AMOUNT', ({ amount }) => amount),
+    column.money('AFTER', ({ balance_after }) => balance_after),
+    column.word('FOR', ({ reference }) => reference.id, { drop: 1 }),
+    column.word('ID', ({ id }) => id, { drop: 2 }),
   ],
 })
 

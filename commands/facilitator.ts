@@ -4,7 +4,8 @@ import { listCommand } from '../src/cli/nouns/lists.ts'
 import { type Column, printRows } from '../src/cli/output.ts'
 import * as z from '../src/cli/params.ts'
 import { facilitatedStates } from '../src/model/payment.ts'
-import { listing, money, name, time, word } from '../src/nouns/noun.ts'
+import * as column from '../src/nouns/columns.ts'
+import { listing } from '../src/nouns/noun.ts'
 import { bold, cyan, green, yellow } from '../src/text/text.ts'
 
 const settlements = listing({
@@ -12,14 +13,14 @@ const settlements = listing({
   rows: 'settlements',
   none: 'none',
   columns: [
-    time('CREATED', ({ created_at: at }) => at),
-    money('AMOUNT', ({ amount }) => `$${amount}`, { plain: ({ amount }) => amount }),
-    word('STATE', ({ state }) => state),
-    word('SELLER', ({ seller }) => seller, { drop: 1 }),
-    word('TO', ({ pay_to: to }) => to, { drop: 4 }),
-    word('FROM', ({ payer }) => payer, { drop: 3 }),
-    name('FOR', ({ resource }) => resource, { drop: 2 }),
-    word('TRANSACTION', ({ transaction }) => transaction, { drop: 5 }),
+    column.time('CREATED', ({ created_at: at }) => at),
+    column.money('AMOUNT', ({ amount }) => `$${amount}`, { plain: ({ amount }) => amount }),
+    column.word('STATE', ({ state }) => state),
+    column.word('SELLER', ({ seller }) => seller, { drop: 1 }),
+    column.word('TO', ({ pay_to: to }) => to, { drop: 4 }),
+    column.word('FROM', ({ payer }) => payer, { drop: 3 }),
+    column.name('FOR', ({ resource }) => resource, { drop: 2 }),
+    column.word('TRANSACTION', ({ transaction }) => transaction, { drop: 5 }),
   ],
 })
 

@@ -1,7 +1,8 @@
 import { andJson, defineCall } from '../../src/cli/command.ts'
 import { listCommand } from '../../src/cli/nouns/lists.ts'
 import * as z from '../../src/cli/params.ts'
-import { id, listing, name, time, word } from '../../src/nouns/noun.ts'
+import * as column from '../../src/nouns/columns.ts'
+import { listing } from '../../src/nouns/noun.ts'
 import { green } from '../../src/text/text.ts'
 
 export const adminSdnAdd = defineCall({
@@ -22,10 +23,10 @@ const sanctions = listing({
   rows: 'wallets',
   none: 'no such wallet',
   columns: [
-    id('WALLET', ({ wallet }) => wallet),
-    word('BY', ({ listed, manual }) => [...(listed ? ['list'] : []), ...(manual ? ['hand'] : [])].join(', ')),
-    time('SINCE', ({ since }) => since, { drop: 1 }),
-    name('WHY', ({ reason }) => reason, { drop: 2 }),
+    column.id('WALLET', ({ wallet }) => wallet),
+    column.word('BY', ({ listed, manual }) => [...(listed ? ['list'] : []), ...(manual ? ['hand'] : [])].join(', ')),
+    column.time('SINCE', ({ since }) => since, { drop: 1 }),
+    column.name('WHY', ({ reason }) => reason, { drop: 2 }),
   ],
 })
 

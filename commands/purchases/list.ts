@@ -1,5 +1,6 @@
 import { listCommand } from '../../src/cli/nouns/lists.ts'
-import { count, id, listing, money, name, rowsOf, time, word } from '../../src/nouns/noun.ts'
+import * as column from '../../src/nouns/columns.ts'
+import { listing, rowsOf } from '../../src/nouns/noun.ts'
 import { byteSize } from '../../src/text/text.ts'
 
 const purchases = listing({
@@ -7,13 +8,13 @@ const purchases = listing({
   rows: 'purchases',
   none: 'no purchases yet',
   columns: [
-    id('ID', ({ id: own }) => own),
-    word('PRODUCT', ({ product_id }) => product_id, { drop: 2 }),
-    name('NAME', ({ product_name }) => product_name),
-    name('FILE', ({ file }) => file.name, { drop: 3 }),
-    count('SIZE', ({ file }) => byteSize(file.size_bytes), { plain: ({ file }) => file.size_bytes, drop: 4 }),
-    money('PAID', ({ amount }) => `$${amount}`, { plain: ({ amount }) => amount }),
-    time('WHEN', ({ created_at }) => created_at, { drop: 1 }),
+    column.id('ID', ({ id: own }) => own),
+    column.word('PRODUCT', ({ product_id }) => product_id, { drop: 2 }),
+    column.name('NAME', ({ product_name }) => product_name),
+    column.name('FILE', ({ file }) => file.name, { drop: 3 }),
+    column.count('SIZE', ({ file }) => byteSize(file.size_bytes), { plain: ({ file }) => file.size_bytes, drop: 4 }),
+    column.money('PAID', ({ amount }) => `$${amount}`, { plain: ({ amount }) => amount }),
+    column.time('WHEN', ({ created_at }) => created_at, { drop: 1 }),
   ],
 })
 

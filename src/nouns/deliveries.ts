@@ -1,7 +1,9 @@
 import type { WireAnswer } from '../api/index.ts'
 import { count as grouped } from '../text/text.ts'
 import { timeOrDay } from '../text/time.ts'
-import { accent, bad, count, dim, good, id, type Noun, name, state, type Toned, time, word } from './noun.ts'
+import * as column from './columns.ts'
+import type { Noun } from './noun.ts'
+import { accent, bad, dim, good, type Toned } from './tones.ts'
 
 export type Delivery = WireAnswer<'listDeliveries'>['deliveries'][number]
 
@@ -46,19 +48,19 @@ export const delivery: Noun<Delivery> = {
   nameOf: ({ type }) => type,
   stateOf,
   columns: [
-    id('DELIVERY', ({ delivery_id }) => delivery_id),
-    time('TIME', (row, now) => timeOrDay(sentAt(row), now ?? sentAt(row)), { on: ['screen'] }),
-    word('EVENT', ({ type }) => type, { min: 12 }),
-    name('TO', ({ url }) => url, { min: 16, on: ['screen'] }),
-    state('STATUS', stateOf, { plain: ({ status }) => status }),
-    word('ANSWER', answerOf, { drop: 1, on: ['screen'] }),
-    { ...word('TOOK', tookOf, { drop: 3, on: ['screen'] }), kind: 'count' },
-    count('TRIES', ({ attempts }) => attempts.length, { drop: 2 }),
-    time('NEXT', ({ next_attempt_at }) => next_attempt_at, { drop: 1, ...TOLD }),
-    name('LAST', lastOf, { drop: 2, ...TOLD }),
-    word('SERVICE', ({ service_id }) => service_id, { drop: 3, ...TOLD }),
-    time('MADE', ({ created_at }) => created_at, { drop: 4, ...TOLD }),
-    id('JOB', ({ job_id }) => job_id, { drop: 4, on: ['screen'] }),
+    column.id('DELIVERY', ({ delivery_id }) => delivery_id),
+    column.time('TIME', (row, now) => timeOrDay(sentAt(row), now ?? sentAt(row)), { on: ['screen'] }),
+    column.word('EVENT', ({ type }) => type, { min: 12 }),
+    column.name('TO', ({ url }) => url, { min: 16, on: ['screen'] }),
+    column.state('STATUS', stateOf, { plain: ({ status }) => status }),
+    column.word('ANSWER', answerOf, { drop: 1, on: ['screen'] }),
+    { ...column.word('TOOK', tookOf, { drop: 3, on: ['screen'] }), kind: 'count' },
+    column.count('TRIES', ({ attempts }) => attempts.length, { drop: 2 }),
+    column.time('NEXT', ({ next_attempt_at }) => next_attempt_at, { drop: 1, ...TOLD }),
+    column.name('LAST', lastOf, { drop: 2, ...TOLD }),
+    column.word('SERVICE', ({ service_id }) => service_id, { drop: 3, ...TOLD }),
+    column.time('MADE', ({ created_at }) => created_at, { drop: 4, ...TOLD }),
+    column.id('JOB', ({ job_id }) => job_id, { drop: 4, on: ['screen'] }),
   ],
   nextOf: ({ delivery_id, status }) => (status === 'dead' ? `souk webhooks replay ${delivery_id}` : undefined),
 }

@@ -1,24 +1,10 @@
 import type { WireAnswer } from '../api/index.ts'
 import { jobWords, LATE_WORD, workingJobStatuses } from '../model/job.ts'
 import { clip, shortSpan } from '../text/text.ts'
-import {
-  accent,
-  age,
-  bad,
-  dim,
-  good,
-  id,
-  money,
-  type Noun,
-  name,
-  state,
-  statesOf,
-  type Toned,
-  time,
-  warn,
-  word,
-} from './noun.ts'
+import * as column from './columns.ts'
+import type { Noun } from './noun.ts'
 import { partyOf } from './people.ts'
+import { accent, bad, dim, good, statesOf, type Toned, warn } from './tones.ts'
 
 type Listed = WireAnswer<'listAllJobs'>['jobs'][number]
 
@@ -88,16 +74,16 @@ export const job: Noun<Job> = {
   nameOf: serviceOf,
   stateOf: jobStateOf,
   columns: [
-    id('JOB', ({ job_id }) => job_id),
-    name('SERVICE', serviceOf, { min: 10 }),
-    state('STATUS', ({ status }) => status),
-    word('BUYER', (one) => clip(buyerOf(one), NAME_COLUMNS_MAX), { min: 6, drop: 2, on: ['screen'] }),
-    word('→ PROVIDER', (one) => `→ ${clip(providerOf(one), NAME_COLUMNS_MAX)}`, { drop: 3, on: ['screen'] }),
-    money('AMOUNT', ({ amount }) => (amount === undefined ? null : `$${amount}`)),
-    time('CREATED', ({ created_at }) => created_at, { drop: 1, on: ['own'] }),
-    word('ESCROW', ({ escrow }) => escrow?.status, { drop: 2, on: ['all'] }),
-    word('NEXT', ({ escrow }) => escrow?.next_event, { drop: 1, on: ['all'] }),
-    age(({ created_at }) => created_at),
+    column.id('JOB', ({ job_id }) => job_id),
+    column.name('SERVICE', serviceOf, { min: 10 }),
+    column.state('STATUS', ({ status }) => status),
+    column.word('BUYER', (one) => clip(buyerOf(one), NAME_COLUMNS_MAX), { min: 6, drop: 2, on: ['screen'] }),
+    column.word('→ PROVIDER', (one) => `→ ${clip(providerOf(one), NAME_COLUMNS_MAX)}`, { drop: 3, on: ['screen'] }),
+    column.money('AMOUNT', ({ amount }) => (amount === undefined ? null : `$${amount}`)),
+    column.time('CREATED', ({ created_at }) => created_at, { drop: 1, on: ['own'] }),
+    column.word('ESCROW', ({ escrow }) => escrow?.status, { drop: 2, on: ['all'] }),
+    column.word('NEXT', ({ escrow }) => escrow?.next_event, { drop: 1, on: ['all'] }),
+    column.age(({ created_at }) => created_at),
     { title: 'LEFT', kind: 'age', value: leftOf, on: ['screen'] },
   ],
 }

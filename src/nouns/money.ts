@@ -4,29 +4,12 @@ import { ownOf } from '../core/record.ts'
 import { heldWords } from '../model/ledger.ts'
 import { BLOCKED_WORD, payoutWords } from '../model/state-words.ts'
 import { shortAddress } from '../text/text.ts'
+import * as column from './columns.ts'
 import { jobStateOf, movesBy } from './jobs.ts'
-import {
-  accent,
-  bad,
-  dim,
-  good,
-  id,
-  type More,
-  money,
-  type Noun,
-  type NounFact,
-  name,
-  nextColumn,
-  state,
-  statesOf,
-  type Toned,
-  textOf,
-  time,
-  warn,
-  word,
-} from './noun.ts'
+import type { Noun, NounFact } from './noun.ts'
 import { partyOf } from './people.ts'
 import { dollars } from './postings.ts'
+import { accent, bad, dim, good, statesOf, type Toned, warn } from './tones.ts'
 
 type Hold = WireAnswer<'getHolds'>['holds'][number]
 
@@ -51,7 +34,7 @@ function heldState(hold: Hold): Toned {
   const { job } = hold
   const known =
     job === undefined ? (ownOf(heldKinds, hold.kind) ?? hold.kind) : jobStateOf({ ...job, escrow: UNVERIFIED })
-  return isNobodys(hold) ? bad(`✗ ${String(textOf(known)).replace(/^\S /, '')}`) : known
+  return isNobodys(hold) ? bad(`✗ ${String(column.textOf(known)).replace(/^\S /, '')}`) : known
 }
 
 /** Parties, or owner. */
@@ -89,14 +72,14 @@ export const hold: Noun<Hold> = {
   nameOf: ({ reason }) => reason,
   stateOf: heldState,
   columns: [
-    id('ACCOUNT', ({ account }) => account),
-    name('BUYER / PROVIDER', heldFor, { min: 14, on: ['screen'] }),
-    word('WHAT', ({ job, reason }) => job?.about.service || reason, { min: 16, drop: 2, on: ['screen'] }),
-    money('AMOUNT', ({ amount }) => `$${amount}`),
-    name('WHY', ({ reason }) => reason, { on: ['all'] }),
-    word('NEXT', ({ next_event }) => next_event, { on: ['all'] }),
-    time('AT', ({ next_event_at }) => next_event_at, { drop: 1, on: ['all'] }),
-    nextColumn(nextOf, NEXT_MIN),
+    column.id('ACCOUNT', ({ account }) => account),
+    column.name('BUYER / PROVIDER', heldFor, { min: 14, on: ['screen'] }),
+    column.word('WHAT', ({ job, reason }) => job?.about.service || reason, { min: 16, drop: 2, on: ['screen'] }),
+    column.money('AMOUNT', ({ amount }) => `$${amount}`),
+    column.name('WHY', ({ reason }) => reason, { on: ['all'] }),
+    column.word('NEXT', ({ next_event }) => next_event, { on: ['all'] }),
+    column.time('AT', ({ next_event_at }) => next_event_at, { drop: 1, on: ['all'] }),
+    column.next(nextOf, NEXT_MIN),
   ],
   facts: ({ owner, reason, next_event, next_event_at: at }) => [
     ['whose', owner === null ? 'nobody’s' : `${owner.kind}   ${owner.id}`],
@@ -124,16 +107,16 @@ export const payout: Noun<WireAnswer<'getPayouts'>['payouts'][number]> = {
   nameOf: ({ kind }) => kind,
   stateOf: ({ status, blocked }) => (blocked ? warn(`‖ ${BLOCKED_WORD}`) : payoutStates[status]),
   columns: [
-    id('PAYOUT', (one) => one.id),
-    name('TO', ({ wallet }) => shortAddress(wallet), { on: ['screen'] }),
-    word('WHAT', ({ kind, reference }) => `${kind} ${reference.kind}`, { drop: 2, on: ['screen'] }),
-    word('FOR', ({ kind }) => kind, { on: ['all'] }),
-    money('AMOUNT', ({ amount }) => `$${amount}`, { plain: ({ amount }) => amount }),
-    state('STATUS', ({ status, blocked }) => (blocked ? 'blocked' : status)),
-    time('NEXT', ({ next_attempt_at }) => next_attempt_at, { drop: 1, on: ['all'] }),
-    name('WHY', ({ last_error }) => last_error, { drop: 2, on: ['all'] }),
-    word('WALLET', ({ wallet }) => wallet, { drop: 3, on: ['all'] }),
-    nextColumn(({ attempts, next_attempt_at: at }) => (at === null ? undefined : [`try ${attempts + 1}`, at])),
+    column.id('PAYOUT', (one) => one.id),
+    column.name('TO', ({ wallet }) => shortAddress(wallet), { on: ['screen'] }),
+    column.word('WHAT', ({ kind, reference }) => `${kind} ${reference.kind}`, { drop: 2, on: ['screen'] }),
+    column.word('FOR', ({ kind }) => kind, { on: ['all'] }),
+    column.money('AMOUNT', ({ amount }) => `$${amount}`, { plain: ({ amount }) => amount }),
+    column.state('STATUS', ({ status, blocked }) => (blocked ? 'blocked' : status)),
+    column.time('NEXT', ({ next_attempt_at }) => next_attempt_at, { drop: 1, on: ['all'] }),
+    column.name('WHY', ({ last_error }) => last_error, { drop: 2, on: ['all'] }),
+    column.word('WALLET', ({ wallet }) => wallet, { drop: 3, on: ['all'] }),
+    column.next(({ attempts, next_attempt_at: at }) => (at === null ? undefined : [`try ${attempts + 1}`, at])),
   ],
   facts: ({ wallet, reference, last_error: why }) => [
     ['to', wallet],
@@ -144,8 +127,8 @@ export const payout: Noun<WireAnswer<'getPayouts'>['payouts'][number]> = {
 
 type Payee = WireAnswer<'listPayees'>['payees'][number]
 
-const sum = (title: string, member: 'sold' | 'earned' | 'paid' | 'due' | 'held', more: More<Payee> = {}) =>
-  money<Payee>(title, (payee) => `$${payee[member]}`, { plain: (payee) => payee[member], ...more })
+const sum = (title: string, member: 'sold' | 'earned' | 'paid' | 'due' | 'held', more: column.More<Payee> = {}) =>
+  column.money<Payee>(title, (payee) => `$${payee[member]}`, { plain: (payee) => payee[member], ...more })
 
 /** Why a seller's money waits. Red if the wait has no known end, unless a dispute causes it. */
 function waitsFor({ waiting }: Payee): Toned {
@@ -164,17 +147,17 @@ export const payee: Noun<Payee> = {
   idOf: ({ participant_id }) => participant_id,
   nameOf: (one) => one.name,
   columns: [
-    id('PAYEE', ({ participant_id }) => participant_id),
-    name('NAME', (one) => one.name || shortAddress(one.wallet), { plain: (one) => one.name }),
+    column.id('PAYEE', ({ participant_id }) => participant_id),
+    column.name('NAME', (one) => one.name || shortAddress(one.wallet), { plain: (one) => one.name }),
     sum(`SOLD ${SOLD_DAYS}D`, 'sold', { drop: 3 }),
     sum('EARNED', 'earned', { on: ['all'] }),
     sum('PAID', 'paid'),
     sum('DUE', 'due'),
     sum('HELD', 'held'),
-    word('WHY', waitsFor, { min: 20, drop: 2, on: ['screen'] }),
-    time('NEXT', ({ next_settlement_at }) => next_settlement_at, { drop: 1, on: ['all'] }),
-    word('WALLET', ({ wallet }) => wallet, { drop: 2, on: ['all'] }),
-    nextColumn(({ next_settlement_at: at }) => (at === null ? undefined : ['is sent', at]), NEXT_MIN),
+    column.word('WHY', waitsFor, { min: 20, drop: 2, on: ['screen'] }),
+    column.time('NEXT', ({ next_settlement_at }) => next_settlement_at, { drop: 1, on: ['all'] }),
+    column.word('WALLET', ({ wallet }) => wallet, { drop: 2, on: ['all'] }),
+    column.next(({ next_settlement_at: at }) => (at === null ? undefined : ['is sent', at]), NEXT_MIN),
   ],
   facts: ({ wallet, earned, waiting }) => [
     ['wallet', wallet],
@@ -198,11 +181,11 @@ export const act: Noun<WireAnswer<'getAdminLog'>['acts'][number]> = {
   idOf: ({ seq }) => String(seq),
   nameOf: (one) => one.act,
   columns: [
-    time('AT', ({ at }) => at),
-    word('ACT', (one) => one.act),
-    word('ABOUT', ({ subject }) => subject.id),
-    word('CHANGED', ({ changed }) => (changed ? 'yes' : 'no'), { plain: ({ changed }) => changed }),
-    name('WHY', ({ reason }) => reason, { drop: 1 }),
-    word('REQUEST', ({ request_id }) => request_id, { drop: 2 }),
+    column.time('AT', ({ at }) => at),
+    column.word('ACT', (one) => one.act),
+    column.word('ABOUT', ({ subject }) => subject.id),
+    column.word('CHANGED', ({ changed }) => (changed ? 'yes' : 'no'), { plain: ({ changed }) => changed }),
+    column.name('WHY', ({ reason }) => reason, { drop: 1 }),
+    column.word('REQUEST', ({ request_id }) => request_id, { drop: 2 }),
   ],
 }

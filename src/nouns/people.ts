@@ -2,7 +2,9 @@ import type { WireAnswer } from '../api/index.ts'
 import { isAddress } from '../core/hex.ts'
 import { SUSPENDED_WORD, tierWords } from '../model/state-words.ts'
 import { shortAddress } from '../text/text.ts'
-import { age, bad, dim, good, id, money, type Noun, name, statesOf, time, word } from './noun.ts'
+import * as column from './columns.ts'
+import type { Noun } from './noun.ts'
+import { bad, dim, good, statesOf } from './tones.ts'
 
 /** Display name: the name, else the id, else a shortened wallet. */
 export function partyOf(name?: string | null, id?: string | null): string {
@@ -26,16 +28,16 @@ export const person: Noun<SeenParticipant> = {
   nameOf: (one) => one.name || shortAddress(one.wallet),
   stateOf: ({ suspended_at }) => (suspended_at ? bad(`‖ ${SUSPENDED_WORD}`) : dim('● open')),
   columns: [
-    id('ID', (one) => one.id),
-    name('NAME', (one) => one.name || shortAddress(one.wallet), { plain: (one) => one.name }),
-    word('TYPE', ({ type }) => type, { drop: 2 }),
-    word('TIER', ({ verification_tier: tier }) => tier, { drop: 1, on: ['own', 'all'] }),
-    word('TIER', ({ verification_tier: tier }) => tiers[tier], { drop: 1, on: ['screen'] }),
-    word('WALLET', ({ wallet }) => wallet, { drop: 3, on: ['own'] }),
-    money('BALANCE', ({ balance }) => balance && `$${balance.available}`, { on: ['all', 'screen'] }),
-    money('HELD', ({ balance }) => balance && `$${balance.held}`, { drop: 5, on: ['screen'] }),
-    time('SUSPENDED', ({ suspended_at }) => suspended_at, { on: ['all'] }),
-    age(({ created_at }) => created_at, 4),
+    column.id('ID', (one) => one.id),
+    column.name('NAME', (one) => one.name || shortAddress(one.wallet), { plain: (one) => one.name }),
+    column.word('TYPE', ({ type }) => type, { drop: 2 }),
+    column.word('TIER', ({ verification_tier: tier }) => tier, { drop: 1, on: ['own', 'all'] }),
+    column.word('TIER', ({ verification_tier: tier }) => tiers[tier], { drop: 1, on: ['screen'] }),
+    column.word('WALLET', ({ wallet }) => wallet, { drop: 3, on: ['own'] }),
+    column.money('BALANCE', ({ balance }) => balance && `$${balance.available}`, { on: ['all', 'screen'] }),
+    column.money('HELD', ({ balance }) => balance && `$${balance.held}`, { drop: 5, on: ['screen'] }),
+    column.time('SUSPENDED', ({ suspended_at }) => suspended_at, { on: ['all'] }),
+    column.age(({ created_at }) => created_at, 4),
   ],
   facts: (one) => [
     ['wallet', one.wallet],

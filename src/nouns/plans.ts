@@ -1,5 +1,7 @@
 import type { WireAnswer } from '../api/index.ts'
-import { age, count, dim, good, id, money, type Noun, name, word } from './noun.ts'
+import * as column from './columns.ts'
+import type { Noun } from './noun.ts'
+import { dim, good } from './tones.ts'
 
 export type Plan = WireAnswer<'getPlan'>
 
@@ -20,16 +22,16 @@ export const plan: Noun<Plan> = {
   nameOf: ({ name }) => name,
   stateOf: ({ status }) => (status === 'active' ? good('● offered') : dim('‖ not offered')),
   columns: [
-    id('PLAN', ({ plan_id }) => plan_id),
-    name('NAME', (plan) => plan.name),
-    money('YOU PAY', ({ agent_price, billing_period }) => rate(agent_price, billing_period), {
+    column.id('PLAN', ({ plan_id }) => plan_id),
+    column.name('NAME', (plan) => plan.name),
+    column.money('YOU PAY', ({ agent_price, billing_period }) => rate(agent_price, billing_period), {
       all: 'BUYER PAYS',
       plain: ({ agent_price }) => agent_price,
     }),
-    count('SERVICES', ({ service_ids }) => service_ids.length, { drop: 3 }),
-    word('PROVIDER', ({ provider_name, provider_id }) => provider_name || provider_id, { drop: 2 }),
-    count('SUBSCRIBERS', ({ subscribers }) => subscribers, { drop: 1 }),
-    age(({ created_at }) => created_at),
+    column.count('SERVICES', ({ service_ids }) => service_ids.length, { drop: 3 }),
+    column.word('PROVIDER', ({ provider_name, provider_id }) => provider_name || provider_id, { drop: 2 }),
+    column.count('SUBSCRIBERS', ({ subscribers }) => subscribers, { drop: 1 }),
+    column.age(({ created_at }) => created_at),
   ],
   facts: (plan) => [
     ['about', plan.description],

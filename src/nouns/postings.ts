@@ -1,20 +1,7 @@
 import type { WireAnswer } from '../api/index.ts'
-import {
-  accent,
-  age,
-  count,
-  dim,
-  good,
-  id,
-  money,
-  type Noun,
-  name,
-  nextColumn,
-  state,
-  type Toned,
-  time,
-  word,
-} from './noun.ts'
+import * as column from './columns.ts'
+import type { Noun } from './noun.ts'
+import { accent, dim, good, type Toned } from './tones.ts'
 
 /** A request. Only operator lists have the poster's name. */
 export type Posting = WireAnswer<'getPosting'> & { readonly poster_name?: string }
@@ -54,16 +41,19 @@ export const posting: Noun<Posting> = {
   nameOf: ({ title }) => title,
   stateOf: ({ status }) => postingStates[status],
   columns: [
-    id('REQUEST', ({ posting_id }) => posting_id),
-    name('TITLE', ({ title }) => title),
-    state('STATUS', ({ status }) => status),
-    word('ASKED BY', ({ poster_name, poster_id }) => poster_name || poster_id, { drop: 1, on: ['all', 'screen'] }),
-    money('BUDGET', budgetOf, { plain: ({ budget_max_usd }) => budget_max_usd }),
-    count('BIDS', ({ bid_count }) => bid_count, { drop: 3 }),
-    word('CATEGORY', ({ category }) => category, { drop: 4 }),
-    time('CREATED', ({ created_at }) => created_at, { drop: 1, on: ['own'] }),
-    nextColumn(({ status, expires_at }) => (status === 'open' ? ['runs out', expires_at] : undefined)),
-    age(({ created_at }) => created_at),
+    column.id('REQUEST', ({ posting_id }) => posting_id),
+    column.name('TITLE', ({ title }) => title),
+    column.state('STATUS', ({ status }) => status),
+    column.word('ASKED BY', ({ poster_name, poster_id }) => poster_name || poster_id, {
+      drop: 1,
+      on: ['all', 'screen'],
+    }),
+    column.money('BUDGET', budgetOf, { plain: ({ budget_max_usd }) => budget_max_usd }),
+    column.count('BIDS', ({ bid_count }) => bid_count, { drop: 3 }),
+    column.word('CATEGORY', ({ category }) => category, { drop: 4 }),
+    column.time('CREATED', ({ created_at }) => created_at, { drop: 1, on: ['own'] }),
+    column.next(({ status, expires_at }) => (status === 'open' ? ['runs out', expires_at] : undefined)),
+    column.age(({ created_at }) => created_at),
   ],
   facts: (one) => [
     [

@@ -1,6 +1,8 @@
 import type { WireAnswer } from '../api/index.ts'
 import { byteSize } from '../text/text.ts'
-import { age, count, dim, good, id, money, type Noun, name, state, type Toned, word } from './noun.ts'
+import * as column from './columns.ts'
+import type { Noun } from './noun.ts'
+import { dim, good, type Toned } from './tones.ts'
 
 export type Product = WireAnswer<'getProduct'>
 
@@ -25,21 +27,24 @@ export const product: Noun<Product> = {
   nameOf: ({ name }) => name,
   stateOf: ({ status }) => states[status],
   columns: [
-    id('ID', (product) => product.id),
-    name('NAME', (product) => product.name),
-    word('PROVIDER', ({ provider_name, provider_id }) => provider_name || provider_id, {
+    column.id('ID', (product) => product.id),
+    column.name('NAME', (product) => product.name),
+    column.word('PROVIDER', ({ provider_name, provider_id }) => provider_name || provider_id, {
       drop: 2,
       on: ['all', 'screen'],
     }),
-    word('CATEGORY', ({ category }) => category, { drop: 3 }),
-    state('STATUS', ({ status }) => status, { drop: 1 }),
-    money('YOU PAY', ({ agent_price }) => `$${agent_price}`, {
+    column.word('CATEGORY', ({ category }) => category, { drop: 3 }),
+    column.state('STATUS', ({ status }) => status, { drop: 1 }),
+    column.money('YOU PAY', ({ agent_price }) => `$${agent_price}`, {
       all: 'BUYER PAYS',
       plain: ({ agent_price }) => agent_price,
     }),
-    count('SIZE', ({ file }) => file && byteSize(file.size_bytes), { plain: ({ file }) => file?.size_bytes, drop: 4 }),
-    count('SOLD', ({ sold }) => sold, { drop: 2 }),
-    age(({ listed_at }) => listed_at),
+    column.count('SIZE', ({ file }) => file && byteSize(file.size_bytes), {
+      plain: ({ file }) => file?.size_bytes,
+      drop: 4,
+    }),
+    column.count('SOLD', ({ sold }) => sold, { drop: 2 }),
+    column.age(({ listed_at }) => listed_at),
   ],
   facts: (product) => [
     ['about', product.description],

@@ -1,5 +1,7 @@
 import type { WireAnswer } from '../api/index.ts'
-import { dim, good, id, money, type Noun, name, type Toned, warn, word } from './noun.ts'
+import * as column from './columns.ts'
+import type { Noun } from './noun.ts'
+import { dim, good, type Toned, warn } from './tones.ts'
 
 export type CatalogListing = WireAnswer<'getCatalog'>['services'][number]
 
@@ -34,18 +36,22 @@ export const service: Noun<CatalogListing> = {
   idOf: (listing) => listing.id,
   nameOf: (listing) => listing.name,
   columns: [
-    id('ID', (listing) => listing.id),
-    name('NAME', (listing) => (listing.status === 'active' ? listing.name : `${listing.name} (${listing.status})`), {
-      plain: (listing) => listing.name,
-    }),
-    word('KIND', ({ fulfillment_type }) => fulfillment_type, { drop: 3 }),
-    money('PRICE', ({ price }) => price.fixed, { plain: ({ price }) => bare(price.fixed), drop: 4 }),
-    money('YOU PAY', ({ agent_price }) => agent_price.fixed, {
+    column.id('ID', (listing) => listing.id),
+    column.name(
+      'NAME',
+      (listing) => (listing.status === 'active' ? listing.name : `${listing.name} (${listing.status})`),
+      {
+        plain: (listing) => listing.name,
+      },
+    ),
+    column.word('KIND', ({ fulfillment_type }) => fulfillment_type, { drop: 3 }),
+    column.money('PRICE', ({ price }) => price.fixed, { plain: ({ price }) => bare(price.fixed), drop: 4 }),
+    column.money('YOU PAY', ({ agent_price }) => agent_price.fixed, {
       all: 'BUYER PAYS',
       plain: ({ agent_price }) => bare(agent_price.fixed),
     }),
-    { ...word('REP', reputation, { drop: 2 }), kind: 'count' },
-    word('HOOK', ({ webhook_status }) => hookOf(webhook_status).shown, {
+    { ...column.word('REP', reputation, { drop: 2 }), kind: 'count' },
+    column.word('HOOK', ({ webhook_status }) => hookOf(webhook_status).shown, {
       plain: ({ webhook_status }) => hookOf(webhook_status).plain,
       drop: 1,
     }),

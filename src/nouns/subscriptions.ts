@@ -1,23 +1,10 @@
 import type { WireAnswer } from '../api/index.ts'
 import { ENDING_WORD, subscriptionWords } from '../model/state-words.ts'
 import { shortAddress } from '../text/text.ts'
-import {
-  age,
-  count,
-  dim,
-  good,
-  id,
-  money,
-  type Noun,
-  name,
-  nextColumn,
-  state,
-  statesOf,
-  time,
-  warn,
-  word,
-} from './noun.ts'
+import * as column from './columns.ts'
+import type { Noun } from './noun.ts'
 import { rate } from './plans.ts'
+import { dim, good, statesOf, warn } from './tones.ts'
 
 /** A subscription. Only operator lists have the names of subscriber and provider. */
 export type Subscription = WireAnswer<'getSubscription'> & {
@@ -50,25 +37,29 @@ export const subscription: Noun<Subscription> = {
   nameOf: ({ plan_name }) => plan_name,
   stateOf: (row) => (isEnding(row) ? warn(`● ${ENDING_WORD}`) : states[row.status]),
   columns: [
-    id('SUBSCRIPTION', ({ subscription_id }) => subscription_id),
-    name('PLAN', ({ plan_name }) => plan_name),
-    state('STATUS', (row) => (isEnding(row) && row.status !== 'past_due' ? `${row.status}, ending` : row.status), {
-      plain: ({ status }) => status,
-    }),
-    word('SUBSCRIBER', subscriberOf, { drop: 3, on: ['all', 'screen'] }),
-    word('PROVIDER', providerOf, { drop: 4, on: ['all', 'screen'] }),
-    money('PRICE', ({ amount, billing_period }) => rate(amount, billing_period), {
+    column.id('SUBSCRIPTION', ({ subscription_id }) => subscription_id),
+    column.name('PLAN', ({ plan_name }) => plan_name),
+    column.state(
+      'STATUS',
+      (row) => (isEnding(row) && row.status !== 'past_due' ? `${row.status}, ending` : row.status),
+      {
+        plain: ({ status }) => status,
+      },
+    ),
+    column.word('SUBSCRIBER', subscriberOf, { drop: 3, on: ['all', 'screen'] }),
+    column.word('PROVIDER', providerOf, { drop: 4, on: ['all', 'screen'] }),
+    column.money('PRICE', ({ amount, billing_period }) => rate(amount, billing_period), {
       plain: ({ amount }) => amount,
       drop: 2,
     }),
-    count('PAID', ({ periods_paid }) => periods_paid, { drop: 2, on: ['screen'] }),
-    time('UNTIL', ({ current_period_end }) => current_period_end, { on: ['own', 'all'] }),
-    time('NEXT CHARGE', ({ next_charge_at }) => next_charge_at, { drop: 1, on: ['own'] }),
-    nextColumn((row) => {
+    column.count('PAID', ({ periods_paid }) => periods_paid, { drop: 2, on: ['screen'] }),
+    column.time('UNTIL', ({ current_period_end }) => current_period_end, { on: ['own', 'all'] }),
+    column.time('NEXT CHARGE', ({ next_charge_at }) => next_charge_at, { drop: 1, on: ['own'] }),
+    column.next((row) => {
       if (isEnding(row)) return ['ends', row.current_period_end]
       return row.next_charge_at === null ? undefined : ['is charged', row.next_charge_at]
     }),
-    age(({ created_at }) => created_at),
+    column.age(({ created_at }) => created_at),
   ],
   facts: (row) => [
     ['plan', `${row.plan_id}   ${row.plan_name}`],

@@ -1,23 +1,9 @@
 import type { WireAnswer } from '../api/index.ts'
 import { threadWords } from '../model/state-words.ts'
-import {
-  accent,
-  age,
-  bad,
-  count,
-  dim,
-  good,
-  id,
-  money,
-  type Noun,
-  name,
-  state,
-  statesOf,
-  time,
-  warn,
-  word,
-} from './noun.ts'
+import * as column from './columns.ts'
+import type { Noun } from './noun.ts'
 import { partyOf } from './people.ts'
+import { accent, bad, dim, good, statesOf, warn } from './tones.ts'
 
 /** A conversation. Only the operator's list has the parties' names and the subject. */
 export type Thread = WireAnswer<'getThread'> & Partial<Pick<WireAnswer<'readAnyThread'>, 'about'>>
@@ -50,16 +36,16 @@ export const thread: Noun<Thread> = {
   nameOf: ({ service_id }) => service_id,
   stateOf: ({ status }) => threadStates[status],
   columns: [
-    id('THREAD', ({ thread_id }) => thread_id),
-    state('STATUS', ({ status }) => status),
-    word('PROVIDER', ({ provider_id }) => provider_id, { on: ['all'] }),
-    word('BUYER', ({ agent_id }) => agent_id, { drop: 3, on: ['all'] }),
-    name('BUYER → PROVIDER', (one) => `${buyerOf(one)} → ${providerOf(one)}`, { min: 24, on: ['screen'] }),
-    word('SERVICE', serviceOf, { min: 10, drop: 2, on: ['screen'] }),
-    money('PRICE', priceOf),
-    count('MESSAGES', ({ message_count }) => message_count, { drop: 3, on: ['own', 'all'] }),
-    word('JOB', ({ job_id }) => job_id, { drop: 2, on: ['own'] }),
-    time('CHANGED', ({ updated_at }) => updated_at, { drop: 1, on: ['own', 'all'] }),
-    age(({ updated_at }) => updated_at),
+    column.id('THREAD', ({ thread_id }) => thread_id),
+    column.state('STATUS', ({ status }) => status),
+    column.word('PROVIDER', ({ provider_id }) => provider_id, { on: ['all'] }),
+    column.word('BUYER', ({ agent_id }) => agent_id, { drop: 3, on: ['all'] }),
+    column.name('BUYER → PROVIDER', (one) => `${buyerOf(one)} → ${providerOf(one)}`, { min: 24, on: ['screen'] }),
+    column.word('SERVICE', serviceOf, { min: 10, drop: 2, on: ['screen'] }),
+    column.money('PRICE', priceOf),
+    column.count('MESSAGES', ({ message_count }) => message_count, { drop: 3, on: ['own', 'all'] }),
+    column.word('JOB', ({ job_id }) => job_id, { drop: 2, on: ['own'] }),
+    column.time('CHANGED', ({ updated_at }) => updated_at, { drop: 1, on: ['own', 'all'] }),
+    column.age(({ updated_at }) => updated_at),
   ],
 }

@@ -1,7 +1,9 @@
 import type { WireAnswer } from '../api/index.ts'
 import { attemptWords } from '../model/state-words.ts'
 import { shortSpan } from '../text/text.ts'
-import { age, bad, dim, good, id, type Noun, name, state, statesOf, type Toned, time, warn, word } from './noun.ts'
+import * as column from './columns.ts'
+import type { Noun } from './noun.ts'
+import { bad, dim, good, statesOf, type Toned, warn } from './tones.ts'
 
 export type VerificationAttempt = WireAnswer<'listVerifications'>['attempts'][number]
 
@@ -40,14 +42,14 @@ export const verification: Noun<VerificationAttempt> = {
   nameOf: ({ name: known, participant_id }) => known || participant_id,
   stateOf: ({ status }) => states[status],
   columns: [
-    id('ATTEMPT', ({ attempt_id }) => attempt_id),
-    word('WHO', ({ participant_id }) => participant_id, { on: ['all'] }),
-    name('WHO', ({ name: known, participant_id }) => known || participant_id, { min: 10, on: ['screen'] }),
-    state('STATUS', ({ status }) => status),
-    word('TIER', tierOf, { drop: 3, on: ['screen'] }),
-    word('OPERATOR', ({ operator_name }) => operator_name, { drop: 1, on: ['screen'] }),
-    time('SINCE', ({ created_at }) => created_at, { drop: 1, on: ['all'] }),
-    age(({ created_at }) => created_at, 5),
+    column.id('ATTEMPT', ({ attempt_id }) => attempt_id),
+    column.word('WHO', ({ participant_id }) => participant_id, { on: ['all'] }),
+    column.name('WHO', ({ name: known, participant_id }) => known || participant_id, { min: 10, on: ['screen'] }),
+    column.state('STATUS', ({ status }) => status),
+    column.word('TIER', tierOf, { drop: 3, on: ['screen'] }),
+    column.word('OPERATOR', ({ operator_name }) => operator_name, { drop: 1, on: ['screen'] }),
+    column.time('SINCE', ({ created_at }) => created_at, { drop: 1, on: ['all'] }),
+    column.age(({ created_at }) => created_at, 5),
     { title: 'ENDS IN', kind: 'age', value: endsIn, on: ['screen'] },
   ],
   nextOf: ({ attempt_id, status }) =>

@@ -1,13 +1,5 @@
-import {
-  columnsIn,
-  type ListName,
-  type ListOf,
-  type ListPlace,
-  type Noun,
-  type NounPage,
-  rowsOf,
-  textOf,
-} from '../../nouns/noun.ts'
+import { columnsIn, type ListPlace, textOf } from '../../nouns/columns.ts'
+import { type ListName, type ListOf, type Noun, type NounPage, rowsOf } from '../../nouns/noun.ts'
 import { bold, cyan, kebab } from '../../text/text.ts'
 import { type Command, watchOptions } from '../command.ts'
 import type { Io } from '../io.ts'

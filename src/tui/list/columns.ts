@@ -1,5 +1,7 @@
 import { compact } from '../../core/record.ts'
-import { columnsIn, type Noun, type NounColumn, type Toned, textOf } from '../../nouns/noun.ts'
+import { columnsIn, type NounColumn, textOf } from '../../nouns/columns.ts'
+import type { Noun } from '../../nouns/noun.ts'
+import type { Toned } from '../../nouns/tones.ts'
 import { count, safe } from '../../text/text.ts'
 import { zonedTime } from '../../text/time.ts'
 import { dim, type Piece, type ScreenColumn, strong } from '../parts/line.ts'

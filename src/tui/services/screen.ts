@@ -4,9 +4,10 @@ import type { ListingChanges, Outcome } from '../../client/link.ts'
 import type { Facts } from '../../core/filter.ts'
 import { SOLD_DAYS } from '../../core/limits.ts'
 import { compact } from '../../core/record.ts'
+import * as column from '../../nouns/columns.ts'
 import type { Delivery } from '../../nouns/deliveries.ts'
-import { accent, bad, count, dim, good, id, money, name, type Toned, warn, word } from '../../nouns/noun.ts'
 import { service as listing } from '../../nouns/services.ts'
+import { accent, bad, dim, good, type Toned, warn } from '../../nouns/tones.ts'
 import { microOf } from '../../text/columns.ts'
 import { clip, count as counted, safe, shellWord } from '../../text/text.ts'
 import { listFace } from '../list/nouns.ts'
@@ -60,15 +61,15 @@ const useRows = listRows<MarketListing>({
     idOf: ({ id }) => id,
     nameOf: ({ name }) => name,
     columns: [
-      name('NAME', ({ name }) => name, { min: 18 }),
-      word('PROVIDER', (one) => clip(one.provider_name || one.provider_id, PROVIDER_MAX), { min: 6, drop: 2 }),
-      word('KIND', ({ fulfillment_type: kind }) => kinds[kind] ?? kind, { drop: 3 }),
-      money('BUYER PAYS', (one) => one.agent_price.fixed ?? one.price.fixed ?? 'by quote'),
-      count('REP', repWord, { drop: 1 }),
-      count(`SOLD ${SOLD_DAYS}D`, soldWord, { plain: ({ selling }) => selling?.sold, drop: 2 }),
-      count('REFUND', refundWord, { drop: 4 }),
-      word('ENDPOINT', hookSign, { min: HOOK_COLUMNS }),
-      id('SERVICE', ({ id }) => id, { drop: 5 }),
+      column.name('NAME', ({ name }) => name, { min: 18 }),
+      column.word('PROVIDER', (one) => clip(one.provider_name || one.provider_id, PROVIDER_MAX), { min: 6, drop: 2 }),
+      column.word('KIND', ({ fulfillment_type: kind }) => kinds[kind] ?? kind, { drop: 3 }),
+      column.money('BUYER PAYS', (one) => one.agent_price.fixed ?? one.price.fixed ?? 'by quote'),
+      column.count('REP', repWord, { drop: 1 }),
+      column.count(`SOLD ${SOLD_DAYS}D`, soldWord, { plain: ({ selling }) => selling?.sold, drop: 2 }),
+      column.count('REFUND', refundWord, { drop: 4 }),
+      column.word('ENDPOINT', hookSign, { min: HOOK_COLUMNS }),
+      column.id('SERVICE', ({ id }) => id, { drop: 5 }),
     ],
   },
 })
