@@ -13,7 +13,7 @@ import { writeJson } from '../src/client/files.ts'
 import type { Outcome } from '../src/client/link.ts'
 import { listRemotes } from '../src/client/remotes.ts'
 import { LOCAL, type Places } from '../src/client/settings.ts'
-import { errnoOf } from '../src/core/error.ts'
+import { attempt, errnoOf } from '../src/core/error.ts'
 import { isObject } from '../src/core/json.ts'
 import { MINUTE_MS } from '../src/core/time.ts'
 import { screenIds } from '../src/model/words.ts'
@@ -315,13 +315,7 @@ export function createCommandLine(context: CommandsHost) {
     .map(({ name, summary }) => ({ name, summary }))
   return {
     commands,
-    split(line: string): readonly string[] | undefined {
-      try {
-        return line.trim() === '' ? [] : splitWords(line)
-      } catch {
-        return undefined
-      }
-    },
+    split: (line: string) => attempt(() => (line.trim() === '' ? [] : splitWords(line))),
     complete: (words: readonly string[]) => complete(context, words),
     run: (words: readonly string[]) => run(context, words),
   }

@@ -6,6 +6,7 @@ import { Duration } from '../../src/cli/params.ts'
 import { headerIn } from '../../src/cli/split-words.ts'
 import { keptListenSecret, webhookSecretOf } from '../../src/client/secrets.ts'
 import { currentWallet } from '../../src/client/wallets.ts'
+import { attempt } from '../../src/core/error.ts'
 import { isObject } from '../../src/core/json.ts'
 import {
   type ReceivedWebhook,
@@ -226,17 +227,9 @@ function isPadded(body: Buffer, isSigned: (guess: Uint8Array) => boolean): boole
   return whole.some((guess) => guess !== text && isSigned(Buffer.from(guess)))
 }
 
-function compacted(text: string): string | undefined {
-  try {
-    return JSON.stringify(JSON.parse(text))
-  } catch {
-    return undefined
-  }
-}
-
 function isRewritten(body: Buffer): boolean {
   const text = body.toString('utf8')
-  const compact = compacted(text)
+  const compact = attempt(() => JSON.stringify(JSON.parse(text)))
   if (compact === undefined) return false
   if (compact !== text) return true
   const value: unknown = JSON.parse(text)

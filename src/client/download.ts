@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { AppError } from '../core/error.ts'
+import { AppError, attempt } from '../core/error.ts'
 import { MAX_PRODUCT_BYTES } from '../core/limits.ts'
 import type { TransportResponse } from './transport.ts'
 import { writeWhole } from './whole-file.ts'
@@ -29,12 +29,8 @@ export function localName(sent: string, otherwise: string): string {
 }
 
 function decoded(text: string | undefined): string | undefined {
-  try {
-    return text === undefined ? undefined : decodeURIComponent(text)
-  } catch {
-    // The encoding is invalid, so the plain `filename` is used.
-    return undefined
-  }
+  // If the encoding is invalid, the plain `filename` is used.
+  return text && attempt(() => decodeURIComponent(text))
 }
 
 function safeName(sent: string): string {

@@ -1,5 +1,5 @@
 import { AppError, type ErrorCode, errorCodes } from '../core/error.ts'
-import { isObject } from '../core/json.ts'
+import { isObject, jsonOrText } from '../core/json.ts'
 import { paymentWindows } from '../core/limits.ts'
 import { isKeyOf, keysOf } from '../core/record.ts'
 import { queryText, type Words } from './call.ts'
@@ -90,12 +90,8 @@ function textFields(body: unknown): Record<string, string> {
 }
 
 function bodyOf(text: string): unknown {
-  try {
-    return text === '' ? null : JSON.parse(text)
-  } catch {
-    // The text is not JSON: for example a page, or the response of a proxy.
-    return text
-  }
+  // Text that is not JSON is for example a page, or the response of a proxy.
+  return text === '' ? null : jsonOrText(text)
 }
 
 /** The error in a response, from any server. */

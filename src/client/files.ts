@@ -2,6 +2,7 @@ import { closeSync, constants, lstatSync, openSync, readFileSync, renameSync, rm
 import { dirname } from 'node:path'
 import { AppError, errnoOf } from '../core/error.ts'
 import { makeFolder } from '../core/folder.ts'
+import { jsonIn } from '../core/json.ts'
 import { type AnswerShape, faultIn, type Shaped } from './check.ts'
 
 export const PRIVATE_FILE_MODE = 0o600
@@ -35,7 +36,7 @@ export function shaped<const S extends AnswerShape>(shape: S): Schema<Shaped<S>>
 export function readJson<T>(path: string, schema: Schema<T>): T | undefined {
   const text = readText(path)
   if (text === undefined) return undefined
-  const parsed = schema.safeParse(jsonOf(text))
+  const parsed = schema.safeParse(jsonIn(text)?.value)
   if (parsed.success) return parsed.data
   const issue = parsed.error.issues[0]
   throw damaged(path, `${issue?.path.join('.') || 'it'} ${issue?.message ?? ''}`)
@@ -114,13 +115,4 @@ export function writeJson(path: string, value: unknown): void {
 
 export function removeFile(path: string): void {
   rmSync(path, { force: true })
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    // Invalid JSON: the caller reports the file.
-    return undefined
-  }
 }

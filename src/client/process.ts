@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { errnoOf } from '../core/error.ts'
+import { attempt, errnoOf } from '../core/error.ts'
 
 /** Process start times may differ by this much, since the kernel counts them in ticks. */
 const START_TOLERANCE_MS = 2_000
@@ -48,11 +48,7 @@ export function processWork(pid: number): { readonly cpuMs: number; readonly isR
 }
 
 function threadsOf(pid: number): readonly string[] {
-  try {
-    return readdirSync(`/proc/${pid}/task`)
-  } catch {
-    return [] // it ended meanwhile
-  }
+  return attempt(() => readdirSync(`/proc/${pid}/task`)) ?? [] // it ended meanwhile
 }
 
 /** Fields of `/proc/<pid>/stat` after the command name, which may contain spaces; undefined without the file. */
@@ -62,10 +58,6 @@ function statFields(pid: number | string): readonly string[] | undefined {
 }
 
 function proc(name: string): string | undefined {
-  try {
-    return readFileSync(`/proc/${name}`, 'utf8')
-  } catch {
-    // The process does not exist, or the system has no `/proc`.
-    return undefined
-  }
+  // Undefined if the process does not exist, or the system has no `/proc`.
+  return attempt(() => readFileSync(`/proc/${name}`, 'utf8'))
 }

@@ -109,3 +109,12 @@ export function existing<T>(value: T | undefined, what: string): T {
 export function notFound(what: string): AppError {
   return new AppError('not_found', `${what} was not found.`)
 }
+
+/** What `act` returns; undefined if it throws. */
+export function attempt<T>(act: () => T): T | undefined {
+  try {
+    return act()
+  } catch {
+    return undefined
+  }
+}

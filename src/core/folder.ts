@@ -1,6 +1,6 @@
 import { mkdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { errnoOf } from './error.ts'
+import { attempt, errnoOf } from './error.ts'
 
 const PRIVATE_FOLDER_MODE = 0o700
 
@@ -23,10 +23,6 @@ export function makeFolder(path: string, mode = PRIVATE_FOLDER_MODE): string {
 }
 
 function isFolder(path: string): boolean {
-  try {
-    return statSync(path).isDirectory()
-  } catch {
-    // The caller's mkdir creates the folder or reports the reason.
-    return false
-  }
+  // After false, the caller's mkdir creates the folder or reports the reason.
+  return attempt(() => statSync(path).isDirectory()) ?? false
 }

@@ -1,3 +1,5 @@
+import { attempt } from './error.ts'
+
 export type Json = string | number | boolean | null | Json[] | { [member: string]: Json }
 
 export type AnyObject = { readonly [member: string]: unknown }
@@ -17,11 +19,7 @@ export function parseJson(text: string): Json {
 
 /** @returns undefined for invalid JSON */
 export function jsonIn(text: string): { readonly value: unknown } | undefined {
-  try {
-    return { value: JSON.parse(text) }
-  } catch {
-    return undefined
-  }
+  return attempt(() => ({ value: JSON.parse(text) }))
 }
 
 /** A value typed as JSON; text that is not JSON stays text. */

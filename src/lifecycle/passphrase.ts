@@ -4,6 +4,7 @@ import type { CommandContext } from '../cli/command.ts'
 import { usage } from '../cli/exit.ts'
 import { readText } from '../client/files.ts'
 import { isEncryptedKey } from '../core/encrypted-key.ts'
+import { attempt } from '../core/error.ts'
 import type { Launch } from './launch.ts'
 
 type Host = Pick<CommandContext<unknown, unknown>, 'places' | 'io' | 'system'> & {
@@ -52,11 +53,7 @@ export function saidPassphrase({ system }: Pick<Host, 'system'>, options: Pick<L
 }
 
 export function isEncrypted(file: string): boolean {
-  try {
-    return isEncryptedKey(readFileSync(file, 'utf8'))
-  } catch {
-    return false // the start says why it cannot be read
-  }
+  return attempt(() => isEncryptedKey(readFileSync(file, 'utf8'))) ?? false // the start says why it cannot be read
 }
 
 /** Reads the passphrase from the descriptor that the option names. @throws CliError `usage` if it cannot be read */

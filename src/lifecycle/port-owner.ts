@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { processStartedMs } from '../client/process.ts'
+import { attempt } from '../core/error.ts'
 
 /** LISTEN state in `/proc/net/tcp`. */
 const LISTEN = '0A'
@@ -51,12 +52,4 @@ function textOf(name: string): string | undefined {
 
 function entriesOf(name: string): string[] {
   return attempt(() => readdirSync(`/proc/${name}`)) ?? []
-}
-
-function attempt<T>(read: () => T): T | undefined {
-  try {
-    return read()
-  } catch {
-    return undefined
-  }
 }

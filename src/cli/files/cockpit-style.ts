@@ -2,6 +2,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { readJson, shaped, writeJson } from '../../client/files.ts'
 import type { Places } from '../../client/settings.ts'
+import { attempt } from '../../core/error.ts'
 import { KEPT_VIEWS_MAX, type KeptViews, PUT_OFF_MAX, type PutOff } from '../../model/cockpit-files.ts'
 import type { CommandContext } from '../command.ts'
 import { usage } from '../exit.ts'
@@ -82,8 +83,8 @@ export function putOffFile({ state }: Pick<Places, 'state'>): {
 } {
   const path = join(state, PUT_OFF_FILE)
   return {
-    read: () => tried(() => readJson(path, PutOffs))?.slice(-PUT_OFF_MAX) ?? [],
-    write: (list) => tried(() => writeJson(path, list)),
+    read: () => attempt(() => readJson(path, PutOffs))?.slice(-PUT_OFF_MAX) ?? [],
+    write: (list) => attempt(() => writeJson(path, list)),
   }
 }
 
@@ -92,20 +93,12 @@ const Views = shaped(['{', { filters: ['{', 's'], sorts: ['{', 's'], putAway: ['
 /** Saves the views and filters used at a marketplace, so that the next cockpit opens its lists in the same way. */
 export function keptViewsFile({ state }: Pick<Places, 'state'>, place: string) {
   const path = join(state, 'cockpit-views.json')
-  const read = (): Readonly<Record<string, KeptViews>> => tried(() => readJson(path, Views)) ?? {}
+  const read = (): Readonly<Record<string, KeptViews>> => attempt(() => readJson(path, Views)) ?? {}
   return {
     read: () => read()[place],
     write(kept: KeptViews): void {
       const others = Object.entries(read()).filter(([name]) => name !== place)
-      tried(() => writeJson(path, Object.fromEntries([...others, [place, kept]].slice(-KEPT_VIEWS_MAX))))
+      attempt(() => writeJson(path, Object.fromEntries([...others, [place, kept]].slice(-KEPT_VIEWS_MAX))))
     },
-  }
-}
-
-function tried<T>(act: () => T): T | undefined {
-  try {
-    return act()
-  } catch {
-    return undefined
   }
 }

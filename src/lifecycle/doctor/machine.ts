@@ -8,6 +8,7 @@ import { type FoundDaemon, isLive, probe, unregister } from '../../client/discov
 import { readText } from '../../client/files.ts'
 import { listRemotes } from '../../client/remotes.ts'
 import { readSettings } from '../../client/settings.ts'
+import { attempt } from '../../core/error.ts'
 import { compact } from '../../core/record.ts'
 import { byteSize, shellWord } from '../../text/text.ts'
 import { lastLaunch } from '../launch.ts'
@@ -139,12 +140,8 @@ async function refusedAt(host: Examined, remote: string): Promise<string | undef
 }
 
 function readableRemotes(places: Examined['places']): ReturnType<typeof listRemotes> {
-  try {
-    return listRemotes(places)
-  } catch {
-    // The check `config` reports unreadable files.
-    return []
-  }
+  // The check `config` reports unreadable files.
+  return attempt(() => listRemotes(places)) ?? []
 }
 
 function diskOf({ places }: Examined): Diagnosis {

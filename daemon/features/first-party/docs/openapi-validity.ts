@@ -4,6 +4,7 @@ import schema31 from '@seriousme/openapi-schema-validator/schemas/v3.1/schema.js
 import schema32 from '@seriousme/openapi-schema-validator/schemas/v3.2/schema.json' with { type: 'json' }
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import draft04 from 'ajv-draft-04'
+import { attempt } from '../../../../src/core/error.ts'
 
 const MAX_FAULTS = 5
 const NOTHING_MATCHES = 'no schema is published for this version'
@@ -98,9 +99,5 @@ function resolves(root: unknown, reference: string): boolean {
 
 /** Decodes a part of a JSON pointer. A part with invalid encoding stays unchanged and matches nothing. */
 function decoded(part: string): string {
-  try {
-    return decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~')
-  } catch {
-    return part
-  }
+  return attempt(() => decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~')) ?? part
 }

@@ -1,3 +1,4 @@
+import { attempt } from '../../../../src/core/error.ts'
 import { isObject, type Json, jsonIn } from '../../../../src/core/json.ts'
 import { sentencesOf } from '../service/english.ts'
 import { AUTOMATED_MS, defineService, textOf } from '../service/service.ts'
@@ -121,11 +122,7 @@ function worthOf({ url, text }: PageLink): number {
 /** Decoded path of a URL: `/über-uns` is sent as `/%C3%BCber-uns`. */
 function pathOf(url: string): string {
   const { pathname } = new URL(url)
-  try {
-    return decodeURIComponent(pathname)
-  } catch {
-    return pathname
-  }
+  return attempt(() => decodeURIComponent(pathname)) ?? pathname
 }
 
 /** Index of the page kind; -1 if none. Spaces separate words in link texts; dashes or underscores, in URLs. */

@@ -210,7 +210,8 @@ async function runBounded(
     return bounded(slug, deliverable)
   } catch (error) {
     if (error instanceof AppError && (error.code === 'input_invalid' || error.code === 'provider_failed')) throw error
-    if (error instanceof EngineGone || isAbsent(error)) throw engineGone(slug, error)
+    if (error instanceof EngineGone || (error instanceof ProgramError && error.failure === 'absent'))
+      throw engineGone(slug, error)
     if (isBusy(error)) {
       throw new AppError('unavailable', `The queue of ${slug} is full; nothing was charged.`, {
         retryAfter: BUSY_RETRY_S,
@@ -218,10 +219,6 @@ async function runBounded(
     }
     throw new AppError('provider_failed', `${slug} ${failure(error, signal)}.`, { cause: error })
   }
-}
-
-function isAbsent(error: unknown): boolean {
-  return error instanceof ProgramError && error.failure === 'absent'
 }
 
 function isBusy(error: unknown): boolean {

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import { z } from 'zod'
-import { AppError, errnoOf } from '../../../../../src/core/error.ts'
+import { AppError, attempt, errnoOf } from '../../../../../src/core/error.ts'
 import { makeFolder } from '../../../../../src/core/folder.ts'
 import { SECOND_MS } from '../../../../../src/core/time.ts'
 import { readWhole, realDisk, replaceFile } from '../../../../store/disk.ts'
@@ -57,12 +57,7 @@ function keptState(folder: string): KeptState {
 /** Number of the last block in a stored state; undefined if the file is incomplete. */
 async function headOf(file: string): Promise<number | undefined> {
   const bytes = await readWhole(realDisk, file)
-  if (bytes === undefined) return undefined
-  try {
-    return State.parse(JSON.parse(bytes.toString('utf8'))).best_block_number
-  } catch {
-    return undefined
-  }
+  return bytes && attempt(() => State.parse(JSON.parse(bytes.toString('utf8'))).best_block_number)
 }
 
 const PID_FILE = 'chain.pid'

@@ -1,5 +1,6 @@
 import { decodeAbiParameters, encodeAbiParameters, encodeFunctionData, parseAbi, parseAbiParameters } from 'viem'
 import type { Authorization } from '../../../../../src/core/authorization.ts'
+import { attempt } from '../../../../../src/core/error.ts'
 import { type Hex, toWallet, type Wallet } from '../../../../../src/core/hex.ts'
 import { creationCode } from '../contracts/artifacts.ts'
 import { encodeCall, method, topicOf } from '../rpc/abi.ts'
@@ -77,7 +78,7 @@ export type BatchResult = { readonly ok: boolean; readonly data: Hex }
 
 /** Results of a batch; undefined if invalid. */
 export function batchResults(returned: Hex, count: number): readonly BatchResult[] | undefined {
-  const [results] = unlessMalformed(() => decodeAbiParameters(batchAnswer, returned)) ?? []
+  const [results] = attempt(() => decodeAbiParameters(batchAnswer, returned)) ?? []
   return results?.length === count ? results : undefined
 }
 
@@ -99,7 +100,7 @@ export function probeCall({ accounts, calls }: ProbeQuestion): Hex | undefined {
 
 /** Result of a probe; undefined if invalid. */
 export function probeAnswer(returned: Hex, { accounts, calls }: ProbeQuestion): ProbeAnswer | undefined {
-  const [at, coded, results] = unlessMalformed(() => decodeAbiParameters(probeOutput, returned)) ?? []
+  const [at, coded, results] = attempt(() => decodeAbiParameters(probeOutput, returned)) ?? []
   const block = Number(at)
   const isWhole = Number.isSafeInteger(block) && coded?.length === accounts.length && results?.length === calls.length
   return isWhole ? { block, coded, results } : undefined
@@ -108,17 +109,8 @@ export function probeAnswer(returned: Hex, { accounts, calls }: ProbeQuestion): 
 /** Message of `Error(string)`; empty for other revert data. */
 export function revertText(data: Hex): string {
   if (!data.startsWith(ERROR_SELECTOR)) return ''
-  const [text] = unlessMalformed(() => decodeAbiParameters(parseAbiParameters('string'), `0x${data.slice(10)}`)) ?? []
+  const [text] = attempt(() => decodeAbiParameters(parseAbiParameters('string'), `0x${data.slice(10)}`)) ?? []
   return text ?? ''
-}
-
-/** Decodes untrusted contract data; undefined if malformed. */
-function unlessMalformed<T>(decode: () => T): T | undefined {
-  try {
-    return decode()
-  } catch {
-    return undefined
-  }
 }
 
 export function walletIn(word: Hex | undefined): Wallet | undefined {
