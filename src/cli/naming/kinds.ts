@@ -54,7 +54,10 @@ async function ownIdIn(session: Session): Promise<string | undefined> {
 }
 
 /** What differs between kinds. Most are named, and are called as their ids are. */
-type Pieces = Pick<Kind, 'listedBy' | 'known'> & Partial<Pick<Kind, 'noun' | 'isNamed'>>
+type Pieces = Pick<Kind, 'listedBy'> &
+  Partial<Pick<Kind, 'noun' | 'isNamed'>> & {
+    known(session: Session, asker: Asker, q?: string): Promise<readonly Nameable[]>
+  }
 
 function kind(noun: IdNoun, pieces: Pieces): Kind {
   const { known } = pieces
@@ -66,7 +69,7 @@ function kind(noun: IdNoun, pieces: Pieces): Kind {
     isId: (word) => isId(noun, word),
     // Ids become part of a path, so an object without a valid id is dropped.
     known: async (asker, q) => {
-      const found = (await known(asker, q)).filter(({ id }) => isId(noun, id))
+      const found = (await known(await asker.session(), asker, q)).filter(({ id }) => isId(noun, id))
       // The caller's own listings appear in the catalog too. Of the two entries, keep the one marked as own.
       return [...new Map(found.toReversed().map((one) => [one.id, one])).values()].toReversed()
     },
@@ -85,8 +88,7 @@ type Page = { readonly query: { readonly q?: string; readonly limit: string; rea
 
 /** Finds the caller's own listings and those in the catalog. */
 function withOwn(page: (session: Session, asked: Page) => Promise<Listed>): Pieces['known'] {
-  return async (asker, q) => {
-    const session = await asker.session()
+  return async (session, _asker, q) => {
     const own = await ownKey(session)
     const mine = own === undefined ? [] : await page(session, { query: { mine: 'true', limit }, ...own })
     const found = await page(session, { query: { ...compact({ q }), limit } })
@@ -114,11 +116,10 @@ const service = kind('service', {
 
 const participant = kind('participant', {
   listedBy: 'souk participants list',
-  async known({ session, asAdmin }) {
-    const at = await session()
+  async known(session, { asAdmin }) {
     const { participants } = asAdmin
-      ? await at.call('listParticipants', { query: { limit } })
-      : await at.call('getDirectory', { query: { limit } })
+      ? await session.call('listParticipants', { query: { limit } })
+      : await session.call('getDirectory', { query: { limit } })
     return participants.map(({ id, name, wallet }) => ({ id, names: [name, wallet], summary: name }))
   },
 })
@@ -126,8 +127,7 @@ const participant = kind('participant', {
 const job = kind('job', {
   listedBy: 'souk jobs list',
   isNamed: false,
-  async known(asker) {
-    const session = await asker.session()
+  async known(session, asker) {
     if (asker.asAdmin) return (await session.call('listAllJobs', { query: { limit } })).jobs.map(jobKnown)
     const own = await ownKey(session)
     const jobs = own === undefined ? [] : (await session.call('listJobs', { query: { limit }, ...own })).jobs
@@ -151,8 +151,7 @@ const thread = kind('thread', {
   noun: 'conversation',
   listedBy: 'souk threads list',
   isNamed: false,
-  async known(asker) {
-    const session = await asker.session()
+  async known(session, asker) {
     const own = asker.asAdmin ? undefined : await ownKey(session)
     if (!asker.asAdmin && own === undefined) return bought(asker, session)
     const { threads } = asker.asAdmin
@@ -164,8 +163,7 @@ const thread = kind('thread', {
 
 const plan = kind('plan', {
   listedBy: 'souk plans list',
-  async known(asker) {
-    const session = await asker.session()
+  async known(session) {
     const { plans } = await session.call('listPlans', { query: { limit } })
     const own = await ownIdIn(session)
     return plans.map((plan) => nameable({ ...plan, id: plan.plan_id }, plan.provider_id === own ? 'self' : undefined))
@@ -180,8 +178,7 @@ const product = kind('product', {
 const posting = kind('posting', {
   noun: 'request',
   listedBy: 'souk requests list',
-  async known(asker, q) {
-    const session = await asker.session()
+  async known(session, _asker, q) {
     const { postings } = await session.call('listPostings', { query: { ...compact({ q }), limit } })
     const own = await ownIdIn(session)
     return postings.map(({ posting_id: id, title: name, poster_id }) =>
@@ -192,8 +189,7 @@ const posting = kind('posting', {
 
 const subscription = kind('subscription', {
   listedBy: 'souk subs list',
-  async known(asker) {
-    const session = await asker.session()
+  async known(session) {
     const own = await ownKey(session)
     if (own === undefined) return []
     const { subscriptions } = await session.call('listSubscriptions', { query: { limit }, ...own })
@@ -208,8 +204,7 @@ const subscription = kind('subscription', {
 const delivery = kind('delivery', {
   listedBy: 'souk webhooks list',
   isNamed: false,
-  async known(asker) {
-    const session = await asker.session()
+  async known(session, asker) {
     const own = asker.asAdmin ? undefined : await ownKey(session)
     if (!asker.asAdmin && own === undefined) return []
     const { deliveries } = asker.asAdmin
