@@ -55,13 +55,8 @@ export async function readDocument<K extends DocumentEndpoint>(
     ok: computed === null ? null : computed === hash,
     bytes: bytes.length,
     saved: save ?? null,
-    document: parsed(text),
+    document: (parseAnswer(text) ?? { value: text }).value,
   }
-}
-
-function parsed(text: string): unknown {
-  // A document that is not JSON is returned unchanged.
-  return (parseAnswer(text) ?? { value: text }).value
 }
 
 export function showDocument({ hash, computed, ok, bytes, saved, document }: ShownDocument, io: Io): void {

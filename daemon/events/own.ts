@@ -100,11 +100,6 @@ async function pageOf(ctx: Context, { rows, cursor }: Found) {
   return { events, next_cursor: String(cursor) }
 }
 
-/** Events after `reading.from`, then new ones as they come. @throws AppError rate_limited before anything is sent */
-export function followOwn(ctx: Context, reading: EventReading): AsyncIterable<EventValue<typeof OwnEvent>> {
-  return follow(ctx, { ...reading, place: eventSignal.of(ctx).enter(reading.participantId, reading.signal) })
-}
-
 async function* follow(
   ctx: Context,
   { place, ...reading }: EventReading & { readonly place: SignalPlace },
@@ -169,7 +164,8 @@ export const eventsRoutes: FreeHandlers<typeof eventsApi> = {
     const reading = { participantId: caller.id, from, types: types?.split(','), signal: signal() }
     return {
       page: () => pageOfOwn(ctx, { ...reading, limit, waitSeconds: wait }),
-      follow: () => followOwn(ctx, reading),
+      follow: () =>
+        follow(ctx, { ...reading, place: eventSignal.of(ctx).enter(reading.participantId, reading.signal) }),
     }
   },
 }

@@ -200,7 +200,8 @@ export function subscriberOf(address: string): string {
 }
 
 export function peerOf({ socket }: Pick<IncomingMessage, 'socket'>): string {
-  return plain(socket.remoteAddress ?? '')
+  // An IPv4-mapped IPv6 address is shown as plain IPv4.
+  return (socket.remoteAddress ?? '').replace(/^::ffff:(?=\d+\.)/, '')
 }
 
 /** Address of the client's end of the connection; that of the front's client for a request that a front handed over. */
@@ -211,11 +212,6 @@ function callerOf(req: IncomingMessage): string {
 /** Whether the client's connection is encrypted. */
 export function isTls(req: IncomingMessage): boolean {
   return signedHop(req)?.isTls ?? req.socket instanceof TLSSocket
-}
-
-/** Turns an IPv4-mapped IPv6 address into plain IPv4. */
-function plain(address: string): string {
-  return address.replace(/^::ffff:(?=\d+\.)/, '')
 }
 
 function lastOf(header: string | string[] | undefined): string {

@@ -14,11 +14,6 @@ export function isLoopbackHost(host: string | undefined): boolean {
   return host !== undefined && LOOPBACK_HOSTS.has(splitPort(host)[0])
 }
 
-/** Whether a request has two `Host` headers. Node reads the first, a proxy perhaps the last (RFC 9112, 3.2). */
-function namesTwoHosts({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>): boolean {
-  return rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host').length > 1
-}
-
 /** A test for `Host` headers. It accepts the bound address and configured ones (decisions §3). Others get 421. */
 function allowedHosts(config: Config, port: () => number): (host: string | undefined) => boolean {
   const configured = new Set((config.hosts ?? []).map((host) => host.toLowerCase()))
@@ -48,7 +43,9 @@ export function openHosts(config: Config, port: () => number): (req: IncomingMes
     if (isUnsigned(req))
       return new AppError('invalid_request', `${HOP_HEADER}: only daemons of one marketplace send it.`)
     if (signedHop(req)) return undefined
-    if (namesTwoHosts(req)) return new AppError('invalid_request', 'Host: given twice; send one.')
+    // Node reads the first `Host` header, a proxy perhaps the last (RFC 9112, 3.2).
+    if (req.rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host').length > 1)
+      return new AppError('invalid_request', 'Host: given twice; send one.')
     return isAllowed(req.headers.host)
       ? undefined
       : new AppError('misdirected', 'This host name is not served by this marketplace.')

@@ -34,11 +34,6 @@ export function pageEndpointOf(req: IncomingMessage): EndpointName | undefined {
   return addresses.find(({ pattern }) => pattern.test(path))?.name
 }
 
-/** Whether an address belongs to the API. Errors there are always JSON. */
-function isOfApi(req: IncomingMessage): boolean {
-  return pathOf(req).startsWith('/v1/')
-}
-
 /** Path without the query. Express changes `url` for routers, and keeps the original in `originalUrl`. */
 function pathOf(req: IncomingMessage & { readonly originalUrl?: string }): string {
   return before(req.originalUrl ?? req.url ?? '/', '?')
@@ -167,7 +162,8 @@ type ErrorForm = { readonly headers: Record<string, string>; readonly body: stri
 
 function errorForm(req: IncomingMessage, error: AppError, { requestId, isNowhere = false }: Failed): ErrorForm {
   const endpoint = pageEndpointOf(req)
-  if ((endpoint || (isNowhere && !isOfApi(req))) && prefersPage(req.headers.accept)) {
+  // Errors of the API are always JSON.
+  if ((endpoint || (isNowhere && !pathOf(req).startsWith('/v1/'))) && prefersPage(req.headers.accept)) {
     return { headers: { ...pageHeaders, Vary: 'Accept' }, body: errorPage({ error, requestId, endpoint }).markup }
   }
   const problem = prefers(req.headers.accept, 'application/problem+json')

@@ -222,7 +222,7 @@ function routerOf(pipeline: Edge, names: readonly EndpointName[]): Router {
 
 function endpointHandler(pipeline: Edge, name: EndpointName): RequestHandler<Record<string, string>> {
   const endpoint: Endpoint = api[name]
-  const maxBytes = bodyBoundOf(endpoint)
+  const maxBytes = (endpoint.body?.kind === 'json' ? endpoint.body.maxBodyBytes : undefined) ?? MAX_BODY_BYTES
   const timeoutMs = pipeline.ctx.config.requestTimeoutMs ?? BODY_TIMEOUT_MS
   const orForm = endpoint.body?.kind === 'json' && endpoint.body.orForm === true
   const anyMedia = endpoint.body?.kind === 'json' && endpoint.body.anyMedia === true
@@ -233,7 +233,8 @@ function endpointHandler(pipeline: Edge, name: EndpointName): RequestHandler<Rec
     verify: (req, _res, bytes) => {
       const part = costlyPart(bytes)
       if (part !== undefined) throw Object.assign(new Error(part), { type: COSTLY_JSON })
-      if (isSigned(endpoint)) rawBodies.set(req, bytes)
+      // Handlers of these endpoints verify a signature over the raw body.
+      if (endpoint.access.kind === 'key_or_signed' || endpoint.access.kind === 'token') rawBodies.set(req, bytes)
     },
   }
   const [parseJson, takeBytes] = [express.json({ ...options, strict: false }), express.raw(options)]
@@ -268,15 +269,6 @@ function taken(parser: RequestHandler, req: Request, res: Response): Promise<voi
   return new Promise((done, fail) => {
     void parser(req, res, (error?: unknown) => (error ? fail(error) : done()))
   })
-}
-
-/** Endpoints whose handlers verify a signature over the raw body. */
-function isSigned({ access }: Endpoint): boolean {
-  return access.kind === 'key_or_signed' || access.kind === 'token'
-}
-
-function bodyBoundOf({ body }: Endpoint): number {
-  return (body?.kind === 'json' ? body.maxBodyBytes : undefined) ?? MAX_BODY_BYTES
 }
 
 function wrongMethod({ ctx }: Edge, endpoints: readonly EndpointName[]): RequestHandler {

@@ -74,12 +74,9 @@ const kinds: Readonly<Partial<Record<ErrorCode, Problem['kind']>>> = {
 function kindOf(error: unknown): Problem['kind'] {
   if (error instanceof AppError) return kinds[error.code] ?? 'failed'
   if (!(error instanceof CliError)) return 'failed'
-  if (error.exit === 'no_daemon') return isStarting(error) ? 'starting' : 'gone'
+  if (error.exit === 'no_daemon')
+    return isObject(error.details) && error.details.state === 'starting' ? 'starting' : 'gone'
   return error.exit === 'auth' ? 'denied' : 'failed'
-}
-
-function isStarting({ details }: CliError): boolean {
-  return isObject(details) && details.state === 'starting'
 }
 
 function anyOf(context: Context, signal: AbortSignal | undefined): AbortSignal {

@@ -121,7 +121,7 @@ function spawnChild({ places, system }: StartHost, { passphraseFd: _, ...launch 
         cwd: '/',
         detached: true,
         env: {
-          ...keptOf(system.env),
+          ...Object.fromEntries(Object.entries(system.env).filter(([name]) => KEPT_VARIABLES.test(name))),
           ...memoryVariables,
           ...compact({ SOUK_STORE: launch.store, SOUK_SIGNER: launch.signer }),
           SOUK_NOTIFY: launch.notify.join('\n'),
@@ -181,10 +181,6 @@ function stillStarting({ pid }: ChildProcess, words: string): CliError {
     facts: ['the start continues in the background'],
     next: ['souk status', 'souk up', 'souk down'],
   })
-}
-
-function keptOf(env: StartHost['system']['env']): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => KEPT_VARIABLES.test(name)))
 }
 
 function failed(sentence: string, facts: readonly string[] = []): Extract<Ended, { kind: 'failed' }> {

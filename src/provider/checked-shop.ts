@@ -99,7 +99,8 @@ type FoundProgram = { readonly path: string; readonly files: readonly string[] }
  */
 function findProgram({ line, shell, cwd, env }: ProgramLine): FoundProgram {
   const folder = resolve(cwd ?? '.')
-  if (!isFolder(folder)) throw usage(`There is no folder ${cwd}, which --cwd names.`)
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true)
+    throw usage(`There is no folder ${cwd}, which --cwd names.`)
   const words = shell ? wordsOr(line) : splitWords(line)
   const [program = line] = words
   if (shell) checkShellLine(line)
@@ -142,10 +143,6 @@ function pathOf(name: string, { folder, env }: { readonly folder: string; readon
   if (runs === undefined)
     throw usage(`${found} is not executable; nothing was started.`, { next: [`chmod +x ${found}`] })
   return runs
-}
-
-function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 }
 
 function isFile(path: string): boolean {

@@ -47,14 +47,9 @@ async function llmsText(ctx: Context): Promise<string> {
     '',
     ...pricePromises,
     '',
-    ...clients(ctx),
+    ...['## Paying with x402 client packages', '', ...clientLines(localToken(ctx)), ''],
     ...sections(ctx),
   ].join('\n')
-}
-
-/** Explains how x402 client packages pay here, with this marketplace's values. */
-function clients(ctx: Context): string[] {
-  return ['## Paying with x402 client packages', '', ...clientLines(localToken(ctx)), '']
 }
 
 function sections(ctx: Context): string[] {

@@ -6,7 +6,7 @@ import { type AccountKind, accountKind, accountKinds } from '../../../src/model/
 import { type Context, defineResource } from '../../kernel/context.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { eachPage } from '../../store/each-page.ts'
-import { type ReadTx, type Store, type Write, writtenRow } from '../../store/port.ts'
+import { type ReadTx, type Store, writtenRow } from '../../store/port.ts'
 import { lastSeq } from '../ledger/post.ts'
 import { accounts, type LedgerRow, ledger } from '../ledger/rows.ts'
 import { answers, payments } from '../payments/rows.ts'
@@ -33,7 +33,8 @@ export function openPaidFigures({ store, clock }: Sources): PaidFigures & { clos
   const rows = new Map<string, Ring<Paid>>()
 
   const close = store.subscribe(({ writes }) => {
-    const served = servedIn(writes)
+    // A response is stored once, so a payment counts once.
+    const served = new Set(writes.flatMap((write) => writtenRow(answers, write)?.id ?? []))
     if (served.size === 0) return
     for (const write of writes) {
       const payment = writtenRow(payments, write)
@@ -46,11 +47,6 @@ export function openPaidFigures({ store, clock }: Sources): PaidFigures & { clos
   })
 
   return { close, within: (endpoint, hours) => rows.get(endpoint)?.sum(clock.wall(), hours) ?? unpaid }
-}
-
-/** Ids of payments whose response this transaction stores. A response is stored once, so a payment counts once. */
-function servedIn(writes: readonly Write[]): ReadonlySet<string> {
-  return new Set(writes.flatMap((write) => writtenRow(answers, write)?.id ?? []))
 }
 
 const SCAN_ROWS = 500

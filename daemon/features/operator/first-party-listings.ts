@@ -59,11 +59,7 @@ export function firstPartyStatus(ctx: Context, slug: string): 'active' | 'suspen
 }
 
 function statusNow(ctx: Context, row: ServiceRow): ServiceRow['status'] {
-  if (row.status === 'deleted' || (row.status === 'inactive' && !isAsSeeded(row))) return row.status
+  // Inactive but never edited: an old souk version created it as unavailable.
+  if (row.status === 'deleted' || (row.status === 'inactive' && row.listed_at !== row.updated_at)) return row.status
   return firstPartyStatus(ctx, row.first_party_slug ?? '')
-}
-
-/** Whether a listing was never edited. If it is inactive too, an old souk version created it as unavailable. */
-function isAsSeeded({ listed_at, updated_at }: ServiceRow): boolean {
-  return listed_at === updated_at
 }

@@ -67,7 +67,8 @@ export function factsOf(job: JobRow, respondedAt: number | null): JobFacts | und
     rating: job.verification?.rating ?? null,
     taken_ms,
     estimate_ms: job.estimate_ms,
-    response_ms: isInstant(job) ? 0 : least(since(respondedAt), taken_ms),
+    // Without a schema, the job was delivered together with its purchase.
+    response_ms: job.deliverable_schema === null ? 0 : least(since(respondedAt), taken_ms),
   }
 }
 
@@ -100,11 +101,6 @@ function disputeOf({ dispute }: JobRow): JobFacts['dispute'] {
   if (dispute === null) return 'none'
   if (dispute.resolution === null) return 'recorded'
   return ({ release: 'released', refund: 'refunded', split: 'split' } as const)[dispute.resolution]
-}
-
-/** Whether a job was delivered together with its purchase. */
-function isInstant(job: JobRow): boolean {
-  return job.deliverable_schema === null
 }
 
 function least(one: number | null, other: number | null): number | null {

@@ -21,7 +21,9 @@ function paragraphsOf(text: string): Segment[] {
     if (last?.isKept === isKept) last.text += line
     else runs.push({ text: line, isKept })
   }
-  return runs.flatMap((run) => (run.isKept ? run : piecesOf(run.text).map(judged)))
+  return runs.flatMap((run) =>
+    run.isKept ? run : piecesOf(run.text).map((text) => ({ text, isKept: !/\p{L}/u.test(text) })),
+  )
 }
 
 function aroundKept(text: string): Segment[] {
@@ -32,11 +34,6 @@ function aroundKept(text: string): Segment[] {
     from = index + kept.length
   }
   return [...parts, { text: text.slice(from), isKept: false }].filter((part) => part.text !== '')
-}
-
-/** Marks a part without letters as kept, so that it is not translated. */
-function judged(text: string): Segment {
-  return { text, isKept: !/\p{L}/u.test(text) }
 }
 
 function piecesOf(paragraph: string): string[] {

@@ -40,7 +40,8 @@ function openGroups(agent: string) {
     if (isInRules) open.clear()
     isInRules = false
     if (name === ANY) open.add(others)
-    else if (isAgent(name, agent)) open.add(own)
+    // `Souk/1.0` names the crawler `souk`; `soukbot` does not.
+    else if (PRODUCT_TOKEN.exec(name.toLowerCase())?.[0] === agent) open.add(own)
     for (const group of open) group.isKnown = true
   }
 
@@ -80,11 +81,6 @@ function recordOf(line: string): [key: string, value: string] {
   return colon < 0 ? ['', ''] : [record.slice(0, colon).trim().toLowerCase(), record.slice(colon + 1).trim()]
 }
 
-/** Whether a line names the crawler. `Souk/1.0` names the crawler `souk`; `soukbot` does not. */
-function isAgent(value: string, agent: string): boolean {
-  return PRODUCT_TOKEN.exec(value.toLowerCase())?.[0] === agent
-}
-
 /** Whether a URL is allowed: the longest pattern wins, allow on a tie (RFC 9309, 2.2.2). */
 export function isAllowed(rules: RobotsRules, { pathname, search }: Pick<URL, 'pathname' | 'search'>): boolean {
   if (pathname === '/robots.txt') return true
@@ -94,16 +90,12 @@ export function isAllowed(rules: RobotsRules, { pathname, search }: Pick<URL, 'p
   for (const [pattern, allows] of rules) {
     const octets = octetsOf(pattern)
     if (octets < longest || (octets === longest && !allows) || !path.startsWith(headOf(pattern))) continue
-    steps += costOf(pattern, path)
+    // Upper bound of the comparisons that a pattern needs after its literal prefix.
+    steps += pattern.includes(ANY) ? pattern.length * path.length : 0
     if (steps > MAX_MATCH_STEPS) return false
     if (matches(pattern, path)) [longest, verdict] = [octets, allows]
   }
   return verdict
-}
-
-/** Upper bound of the comparisons that a pattern needs after its literal prefix. */
-function costOf(pattern: string, path: string): number {
-  return pattern.includes(ANY) ? pattern.length * path.length : 0
 }
 
 /** Literal prefix of a pattern. */

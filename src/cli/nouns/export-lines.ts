@@ -36,7 +36,8 @@ export async function* linesOf(response: TransportResponse, watch: Watch): Async
     yield { text, parsed: last }
   }
   const end = last?.kind === 'end' ? End.parse(last.record) : undefined
-  if (end?.records !== count - FRAME_LINES) throw cut(count)
+  if (end?.records !== count - FRAME_LINES)
+    throw new AppError('internal', `The export is incomplete after ${count} lines: run the command again.`)
 }
 
 /** Checks only the form of a line, not whether the kind of its record exists. */
@@ -49,10 +50,6 @@ function lineIn(text: string): ExportLine {
 
 function isLine(value: unknown): value is ExportLine {
   return isObject(value) && typeof value.kind === 'string' && isObject(value.record)
-}
-
-function cut(lines: number): AppError {
-  return new AppError('internal', `The export is incomplete after ${lines} lines: run the command again.`)
 }
 
 async function* split(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {

@@ -108,9 +108,6 @@ const features: Source = async (host) => {
 const rows: Source = () =>
   [...new Set(Object.values(endpoints).map(([, path]) => path))].map((value) => ({ value, summary: '' }))
 
-const operations: Source = (host, { begun }) =>
-  begun.startsWith('/') ? rows(host, blank) : plain(Object.keys(endpoints))
-
 const blank: WantedValues = { command: undefined, member: '', isOption: false, before: [], begun: '' }
 
 /** Ids of jobs and conversations, which `why` can explain. */
@@ -143,7 +140,7 @@ const sources: Readonly<Record<string, Source>> = {
   'services --input': inputs,
   'services --set': listingFields,
   'admin features set name': features,
-  'api target': operations,
+  'api target': (host, { begun }) => (begun.startsWith('/') ? rows(host, blank) : plain(Object.keys(endpoints))),
   'endpoints path': rows,
   'why id': storied,
   'logs --job': (host, wanted) => ofKind({ ...host, asAdmin: false }, kinds.job, wanted),

@@ -90,14 +90,10 @@ export async function answeredUnder(host: SessionHost, session: Session, { hold,
     }
     return answer
   } catch (error) {
-    if (error instanceof AppError && isRefusal(error)) refuse()
+    // After other errors it is certain that nothing was charged.
+    if (error instanceof AppError && !['internal', 'request_timeout'].includes(error.code)) refuse()
     throw error
   }
-}
-
-/** Whether the error says that nothing was charged; an internal error does not. */
-function isRefusal({ code }: AppError): boolean {
-  return !['internal', 'request_timeout'].includes(code)
 }
 
 /** Ids of items that can be bought, and of conversations. */

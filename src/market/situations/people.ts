@@ -14,10 +14,6 @@ async function edited(scene: Scene): Promise<void> {
   await who.call('updateParticipant', { params: { id: who.id }, body: { description: 'New here.' } })
 }
 
-async function rotated(scene: Scene): Promise<void> {
-  await (await visitor(scene)).pay('rotateKey', {})
-}
-
 async function agreed(scene: Scene): Promise<void> {
   const who = await visitor(scene)
   const { version } = await who.call('getTerms', {})
@@ -146,7 +142,7 @@ const goneEndpoint = (scene: Scene) => soldTo(scene, GONE)
 export const peopleSituations = {
   'participant.registered': made(arrived, { sets: ['name', 'role'] }),
   'participant.updated': made(edited),
-  'participant.key_rotated': made(rotated),
+  'participant.key_rotated': made(async (scene) => await (await visitor(scene)).pay('rotateKey', {})),
   'terms.accepted': made(agreed),
   'identity.linked': made(linked),
   'identity.unlinked': { why: 'it needs the sale of an identity on a chain, which the sandbox does not have' },

@@ -117,7 +117,8 @@ const columnsOf = columnsAt<SeenRequest>((now = 0) => [
   { title: 'WHAT', value: askedWord },
   { title: 'SERVICE', value: ({ service }) => text(service) || '—', min: 12 },
   { title: 'VERB', value: ({ method }) => text(method), drop: 5 },
-  { title: 'PATH', value: routeOf, min: 16, drop: 1 },
+  // Path as in the contract: `/v1/jobs/:id`. The trace has the real ids.
+  { title: 'PATH', value: ({ endpoint, path }) => text(routes.get(endpoint ?? '') ?? path), min: 16, drop: 1 },
   { title: 'HTTP', value: ({ status, remembered }) => String(status ?? absent[remembered]), drop: 6 },
   {
     title: 'TOOK',
@@ -147,11 +148,6 @@ const fetchRequests = (link: Link) => (signal: AbortSignal) => {
 
 const routes = new Map<string, string>(Object.entries(endpoints).map(([name, [, path]]) => [name, path]))
 
-/** Path as in the contract: `/v1/jobs/:id`. The trace has the real ids. */
-function routeOf({ endpoint, path }: SeenRequest): string {
-  return text(routes.get(endpoint ?? '') ?? path)
-}
-
 function whoOf({ name, caller }: SeenRequest): string {
   const who = text(name) || text(caller)
   return WALLET.test(who) ? shortAddress(who) : who
@@ -166,7 +162,7 @@ type AskedView = Exclude<LogView, 'webhooks' | 'crons' | 'everything'>
 /** Which requests belong to each view. */
 const isIn: Readonly<Record<AskedView, (asked: SeenRequest) => boolean>> = {
   requests: isMarket,
-  paid: isPaid,
+  paid: (asked) => asked.receipt_id !== null && !isRefused(asked) && !UNDONE.has(text(asked.code)),
   refused: (asked) => isRefused(asked) && asked.code !== ASKED_ONLY,
   admin: (asked) => isOperators(asked) && (asked.method !== 'GET' || isRefused(asked)),
 }
@@ -176,10 +172,6 @@ const ASKED_ONLY = 'payment_required'
 const UNDONE: ReadonlySet<string> = new Set(['released', 'refunded', 'reversed'])
 
 const isRefused = ({ status }: SeenRequest) => (status ?? 0) >= BROKEN_FROM
-
-function isPaid(asked: SeenRequest): boolean {
-  return asked.receipt_id !== null && !isRefused(asked) && !UNDONE.has(text(asked.code))
-}
 
 /** A read of the operator that only the audit log still knows; it shows as the act and its subject. */
 const READ = /^(job|thread)\.(read|list) /

@@ -58,7 +58,7 @@ export function threadActs(host: Host, threads: readonly Thread[], { me, speaker
       const isForeign = (thread.provider_id === foreign || speaker !== undefined) && !isParty(thread)
       if (isForeign)
         only(
-          `Only ${named(providerOf, thread)} and ${named(buyerOf, thread)} can write here, not ${whoOf(speaker)}.`,
+          `Only ${named(providerOf, thread)} and ${named(buyerOf, thread)} can write here, not ${speaker?.wallet ?? 'the house'}.`,
           'send',
           thread.id,
         )
@@ -95,10 +95,6 @@ export function threadActs(host: Host, threads: readonly Thread[], { me, speaker
 /** A name that a party chose itself, sanitised for a terminal. */
 function named(sideOf: (thread: Thread) => string, thread: Thread): string {
   return safe(sideOf(thread))
-}
-
-function whoOf(speaker: Held | undefined): string {
-  return speaker?.wallet ?? 'the house'
 }
 
 /** Who writes: a party, or the operator for the marketplace's own services (`house`). */

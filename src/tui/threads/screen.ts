@@ -64,7 +64,8 @@ export function useThreads(host: Host, view: View): ReturnType<Screen['use']> {
     view,
     order: 'last changed first',
     share: LIST_SHARE,
-    sideOf: talkOf,
+    sideOf: (width) =>
+      width < PANES_FROM ? 0 : width - 1 - Math.min(LIST_COLUMNS_MAX, Math.round(width * SPLIT_SHARE)),
     foot: ({ width }) => [lookLine(model, width)],
     drawer: (thread, at) => paneLines(knownOf(thread, model), model, at),
     open: lines && { lines, title: `Threads → ${row?.id}` },
@@ -138,11 +139,6 @@ type Model = {
   readonly isForeign: boolean
   readonly now: number | undefined
   readonly view: View
-}
-
-/** Width of the conversation beside the list. 0 if there is no room for it. */
-function talkOf(width: number): number {
-  return width < PANES_FROM ? 0 : width - 1 - Math.min(LIST_COLUMNS_MAX, Math.round(width * SPLIT_SHARE))
 }
 
 /** A line below the list: who reads, and as whom messages are written. */

@@ -37,7 +37,7 @@ export const pdfGeneration = defineService({
   read: (input, ctx) =>
     inBrowser(ctx, { field: 'url', screen: 'desktop' }, async (page) => {
       const shown = await shownIn(page, input)
-      const printed = await print(page, paperOf(input))
+      const printed = await print(page, { ...papers[formatOf(input)], landscape: input['landscape'] === true })
       return { ...shown, ...printed, blocked: page.blocked(), engine: engineOf(ctx) }
     }),
   make(input, { bytes, pages, truncated, timedOut, finalUrl, blocked, engine }): Json {
@@ -82,10 +82,6 @@ async function shownIn(
 function formatOf(input: JsonInput): keyof typeof papers {
   const format = textOf(input, 'format')
   return format === 'Letter' || format === 'A3' || format === 'A5' ? format : 'A4'
-}
-
-function paperOf(input: JsonInput): Omit<Paper, 'from' | 'to'> {
-  return { ...papers[formatOf(input)], landscape: input['landscape'] === true }
 }
 
 async function print(page: BrowserPage, paper: Omit<Paper, 'from' | 'to'>) {

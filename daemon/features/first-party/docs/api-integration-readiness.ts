@@ -252,7 +252,7 @@ type Endpoint = Operation & { readonly relevance: number }
 function relevant(operations: readonly Operation[], useCase: string): Endpoint[] {
   const words = [...new Set(useCase.toLowerCase().match(/[\p{L}\p{N}]{4,}/gu) ?? [])]
     .filter((word) => !common.has(word))
-    .map(stem)
+    .map((word) => word.replace(/(ies|ing|ed|es|s)$/, ''))
   const scored = operations.map((operation) => {
     const text = `${operation.path} ${operation.summary}`.toLowerCase()
     const hits = words.filter((word) => text.includes(word)).length
@@ -262,10 +262,6 @@ function relevant(operations: readonly Operation[], useCase: string): Endpoint[]
     .filter(({ relevance }) => relevance > 0)
     .sort((a, b) => b.relevance - a.relevance)
     .slice(0, MAX_ENDPOINTS)
-}
-
-function stem(word: string): string {
-  return word.replace(/(ies|ing|ed|es|s)$/, '')
 }
 
 function endpointRequirement([best]: readonly Endpoint[], operations: readonly Operation[]): Requirement {

@@ -63,7 +63,7 @@ export function operationsIn(blocks: readonly Block[]): ApiOperation[] {
     const named = namesOf(block).flatMap((name) => note(found, name, around) ?? [])
     const operation = named.at(-1)
     if (block.kind === 'heading') {
-      if (!operation && last && endsBy(block, last.level)) last = undefined
+      if (!operation && last && block.level <= last.level && !PART_OF_ONE.test(block.text)) last = undefined
       heading = block
     }
     // Its parts may name it again.
@@ -134,10 +134,6 @@ function take(documented: Open, { parameters, request, responses, origin }: Open
 /** Paths that differ only in parameter names are one operation. */
 function keyOf({ method, path }: Pick<Open, 'method' | 'path'>): string {
   return `${method} ${path.replace(/\{\w+\}/g, '{}')}`
-}
-
-function endsBy({ level, text }: { level: number; text: string }, above: number): boolean {
-  return level <= above && !PART_OF_ONE.test(text)
 }
 
 type Around = { readonly heading: string /** The operation described here so far. */; readonly near: Open | undefined }

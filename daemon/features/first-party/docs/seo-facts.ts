@@ -26,7 +26,7 @@ export function factsOfPage(page: WebPage) {
     /** Levels of the page's headings, in page order. */
     headings: headings.slice(0, MAX_LISTED).map(({ name }) => Number(name.slice(1))),
     canonicals: links
-      .filter(isRel('canonical'))
+      .filter(({ attribs }) => (attribs['rel'] ?? '').toLowerCase().split(/\s+/).includes('canonical'))
       .map(({ attribs }) => absolute(attribs['href'], page.url) ?? attribs['href'] ?? ''),
     /** What forbids indexing; null if nothing does. */
     noindex: noindexOf(meta, page.headers['x-robots-tag']),
@@ -66,10 +66,6 @@ function metaOf(elements: readonly Element[]): Map<string, string> {
     if (key !== '' && !meta.has(key)) meta.set(key, (attribs['content'] ?? '').trim())
   }
   return meta
-}
-
-function isRel(rel: string): (element: Element) => boolean {
-  return ({ attribs }) => (attribs['rel'] ?? '').toLowerCase().split(/\s+/).includes(rel)
 }
 
 function noindexOf(meta: Map<string, string>, header: string | undefined): string | null {

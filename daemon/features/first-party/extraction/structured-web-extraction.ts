@@ -35,7 +35,7 @@ export const structuredWebExtraction = defineService({
     if (textOf(input, 'prompt').length > MAX_PROMPT_CHARS) {
       throw wrongField('prompt', `must be at most ${MAX_PROMPT_CHARS} characters`)
     }
-    if (isPromptAlone(input) && !ctx.engines.llm?.serves(SLUG)) {
+    if (textOf(input, 'prompt').trim() !== '' && !isObject(input['schema']) && !ctx.engines.llm?.serves(SLUG)) {
       throw new AppError(
         'unavailable',
         'A prompt without a schema needs a language model, but none is configured: also send a schema.',
@@ -68,10 +68,6 @@ export const structuredWebExtraction = defineService({
     }
   },
 })
-
-function isPromptAlone(input: JsonInput): boolean {
-  return textOf(input, 'prompt').trim() !== '' && !isObject(input['schema'])
-}
 
 type Making = { readonly input: JsonInput; readonly source: Source; readonly page: FoundFacts }
 

@@ -32,7 +32,8 @@ export async function mailOf(ask: Ask, zone: string) {
   return {
     spf,
     check: first === undefined ? null : await spfCheck(ask, zone, first),
-    dmarc: dmarc?.filter(isDmarc) ?? null,
+    // Receivers ignore other texts at the `_dmarc` name (RFC 7489, 6.6.3).
+    dmarc: dmarc?.filter((text) => /^v\s*=\s*DMARC1\s*(;|$)/.test(text)) ?? null,
     mta_sts: sts?.some((text) => /^v=STSv1\b/i.test(text)) ?? null,
     tls_rpt: rpt?.some((text) => /^v=TLSRPTv1\b/i.test(text)) ?? null,
     dkim: dkim.flat(),
@@ -171,11 +172,6 @@ function mechanismOf(word: string): { readonly term?: SpfTerm; readonly error?: 
 }
 
 type DmarcRecord = { readonly tags: ReadonlyMap<string, string>; readonly errors: readonly string[] }
-
-/** Whether a text at the `_dmarc` name is a DMARC record; receivers ignore other texts (RFC 7489, 6.6.3). */
-function isDmarc(text: string): boolean {
-  return /^v\s*=\s*DMARC1\s*(;|$)/.test(text)
-}
 
 const isPolicy = (value: string) => /^(none|quarantine|reject)$/i.test(value)
 const isAlignment = (value: string) => /^[rs]$/i.test(value)

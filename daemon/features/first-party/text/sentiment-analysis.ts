@@ -28,7 +28,7 @@ type Polarity = { readonly pos: number; readonly neg: number; readonly compound:
  */
 export function judge(text: string) {
   const sentences = sentencesOf(text)
-  const said = sentences.map(saidIn).filter(isSaying)
+  const said = sentences.map(saidIn).filter(({ pos, neg }) => pos > 0 || neg > 0)
   const whole = { pos: meanOf(said, 'pos'), neg: meanOf(said, 'neg'), compound: meanOf(said, 'compound') }
   const sentiment = labelOf(whole)
   return {
@@ -55,10 +55,6 @@ function saidIn(written: string): Polarity {
   const sum = weights.reduce((all, weight) => all + weight, 0)
   const part = (sign: 1 | -1) => weights.filter((weight) => Math.sign(weight) === sign).length / (words.length || 1)
   return { pos: part(1), neg: part(-1), compound: sum / Math.sqrt(sum * sum + NORM) }
-}
-
-function isSaying({ pos, neg }: Polarity): boolean {
-  return pos > 0 || neg > 0
 }
 
 function meanOf(said: readonly Polarity[], part: keyof Polarity): number {

@@ -73,7 +73,7 @@ export function openRpc(options: RpcOptions): Rpc {
 
   /** One round over the nodes; undefined if none answered. */
   async function readRound<T>(ask: (node: Node) => Promise<T>): Promise<T | undefined> {
-    for (const node of inOrder(nodes)) {
+    for (const node of nodes.toSorted((a, b) => Number(a.error !== undefined) - Number(b.error !== undefined))) {
       try {
         const read = await ask(node)
         node.error = undefined
@@ -169,11 +169,6 @@ function readHead(block: unknown): Head {
   } catch (error) {
     throw new EndpointFailed('malformed', String(error))
   }
-}
-
-/** Sorts nodes: those that answered last time come first. */
-function inOrder(nodes: readonly Node[]): Node[] {
-  return nodes.toSorted((a, b) => Number(a.error !== undefined) - Number(b.error !== undefined))
 }
 
 type Highest = {
