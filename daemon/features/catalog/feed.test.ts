@@ -68,6 +68,8 @@ test('a change of a participant puts its listings anew only where they show it',
     await t.table(participants).insert(participantDraft(1))
     for (const service of [first, second]) await t.table(services).insert(service)
   })
+  await feed.catalog.query(everything)
+  expect(put.map((one) => one.split(' ')[0]).toSorted()).toEqual([first.id, second.id])
   await change({ name: 'Ada' })
   await feed.catalog.query(everything)
   put.length = 0

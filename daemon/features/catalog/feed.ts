@@ -8,7 +8,7 @@ import { eachPage } from '../../store/each-page.ts'
 import { type Change, type ReadTx, type Store, writtenRow } from '../../store/port.ts'
 import { type ServiceRow, services } from '../listings/rows.ts'
 import { payableSplit, splitOf } from '../listings/versions.ts'
-import { type StandingRow, standings } from '../reputation/rows.ts'
+import { standings } from '../reputation/rows.ts'
 import { NO_JOBS, standingOf } from '../reputation/score.ts'
 import { ofProvider } from '../reputation/standings.ts'
 import { type Catalog, catalog, openCatalog } from './search/catalog.ts'
@@ -118,11 +118,12 @@ async function apply(parts: Feeding, change: Change): Promise<void> {
   const docs = await Promise.all(listings.map((write) => docOf(store, writtenRow(services, write))))
   await putAll(catalog, docs)
   for (const [n, { key }] of listings.entries()) if (docs[n] === undefined) await catalog.remove(key)
+  const isPut = new Set(listings.map(({ key }) => key))
   for (const write of change.writes) {
-    const provider = writtenRow(participants, write)
-    if (provider) await putProvider(parts, provider)
     const standing = writtenRow(standings, write)
-    if (standing) await putStanding(parts, standing)
+    const id = standing?.kind === 'provider' ? standing.provider_id : undefined
+    const provider = writtenRow(participants, write) ?? (id && (await store.table(participants).get(id)))
+    if (provider) await putProvider(parts, provider, isPut)
   }
 }
 
@@ -134,18 +135,17 @@ async function putAll(catalog: Catalog, docs: readonly (CatalogDoc | undefined)[
   }
 }
 
-/** Rewrites the provider's listings if its name, tier or reputation changed, because listings include these. */
-async function putProvider({ store, catalog, shownOf }: Feeding, provider: ParticipantRow): Promise<void> {
+/**
+ * Rewrites the provider's listings if its name, tier or reputation changed, because listings include these.
+ * @param isPut - listings of this change, which were written already
+ */
+async function putProvider({ store, catalog, shownOf }: Feeding, provider: ParticipantRow, isPut: ReadonlySet<string>) {
   const page = await store.table(services).page('provider', [provider.id, 'active'], { limit: REBUILD_PAGE })
   const first = page.rows[0] && (await docOf(store, page.rows[0]))
   if (!first) return
   const shown = JSON.stringify([first.provider_name, first.verified, first.reputation])
   if (shownOf.get(provider.id) === shown) return
-  await putAll(catalog, await Promise.all(page.rows.map((row) => docOf(store, row))))
+  const others = page.rows.filter(({ id }) => !isPut.has(id))
+  await putAll(catalog, await Promise.all(others.map((row) => docOf(store, row))))
   shownOf.set(provider.id, shown)
-}
-
-async function putStanding(parts: Feeding, { kind, provider_id }: StandingRow): Promise<void> {
-  const provider = kind === 'provider' ? await parts.store.table(participants).get(provider_id) : undefined
-  if (provider) await putProvider(parts, provider)
 }
