@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { TableReads } from '../engine/rows.ts'
-import { gatheredReads } from './reads.ts'
+import { gatheredReads, MAX_GATHERED_KEYS } from './reads.ts'
 
 type Rows = Awaited<ReturnType<TableReads['rows']>>
 
@@ -38,6 +38,14 @@ test('what many read after one another is asked for together at each step', asyn
     ['first 1', 'first 2', 'first 3'],
     ['second 1', 'second 2', 'second 3'],
   ])
+})
+
+test('a statement asks for no more keys than its bound', async () => {
+  const { asked, reads } = openReads()
+  const keys = Array.from({ length: MAX_GATHERED_KEYS * 2 + 1 }, (_, n) => `row ${n}`)
+  const each = await Promise.all(keys.map((key) => reads.rows([key])))
+  expect(each).toEqual(keys.map((key) => [row(key)]))
+  expect(asked.map(({ length }) => length)).toEqual([MAX_GATHERED_KEYS, MAX_GATHERED_KEYS, 1])
 })
 
 test('a statement that fails fails its callers, and not those after', async () => {

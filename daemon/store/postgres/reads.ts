@@ -27,28 +27,33 @@ export function pgReads(table: PgTable, ask: AskRows): TableReads {
   }
 }
 
+/** Keys of one statement, unless a single call has more. */
+export const MAX_GATHERED_KEYS = 1_000
+
 /** Reads in which calls of one turn of the event loop ask for their rows together: a list reads what belongs to it at once. */
 export function gatheredReads(reads: TableReads): TableReads {
-  let asked = new Set<string>()
-  let turn: Promise<ReadonlyMap<string, AnyRow | undefined>> | undefined
+  let turn: ReturnType<typeof begin> | undefined
 
-  async function readAsked(): Promise<ReadonlyMap<string, AnyRow | undefined>> {
-    // After all promises of this turn, so that continuations of many calls ask together again.
-    await Promise.resolve()
-    await new Promise<void>((resolve) => process.nextTick(resolve))
-    const keys = [...asked]
-    asked = new Set()
-    turn = undefined
-    const rows = await reads.rows(keys)
-    return new Map(keys.map((key, n) => [key, rows[n]]))
+  function begin() {
+    const keys = new Set<string>()
+    async function read(): Promise<ReadonlyMap<string, AnyRow | undefined>> {
+      // After all promises of this turn, so that continuations of many calls ask together again.
+      await Promise.resolve()
+      await new Promise<void>((resolve) => process.nextTick(resolve))
+      if (turn?.keys === keys) turn = undefined
+      const asked = [...keys]
+      const rows = await reads.rows(asked)
+      return new Map(asked.map((key, n) => [key, rows[n]]))
+    }
+    return { keys, rows: read() }
   }
 
   return {
     ...reads,
     async rows(keys) {
-      for (const key of keys) asked.add(key)
-      turn ??= readAsked()
-      const found = await turn
+      if (turn === undefined || turn.keys.size + keys.length > MAX_GATHERED_KEYS) turn = begin()
+      for (const key of keys) turn.keys.add(key)
+      const found = await turn.rows
       return keys.map((key) => found.get(key))
     },
   }
