@@ -5,6 +5,7 @@ import { CliError } from '../src/cli/exit.ts'
 import * as z from '../src/cli/params.ts'
 import { wouldDo } from '../src/cli/session.ts'
 import { keepLaunch, lastLaunch, storeOf } from '../src/lifecycle/launch.ts'
+import { boundHeapGrowth } from '../src/lifecycle/memory.ts'
 import { isInDatabase, requireStopped } from '../src/lifecycle/restore.ts'
 import { cyan, green } from '../src/text/text.ts'
 
@@ -36,6 +37,7 @@ export const storeCopy = defineCommand({
     const { args, places, io, system, globals } = context
     // Takes a password off the list of processes.
     process.title = 'souk store copy'
+    boundHeapGrowth()
     const toFiles = args.to === FILES
     await requireStopped(context, toFiles ? 'souk store copy files' : 'souk store copy postgres://…')
     const store = toFiles ? databaseOf(context) : args.to

@@ -5,7 +5,7 @@ import { formatAmount, type Usdc, usdc } from '../../../src/core/money.ts'
 import { accountKind, accountOwner, type EntryKind, isHeld } from '../../../src/model/ledger.ts'
 import type { Context } from '../../kernel/context.ts'
 import { hotBalance } from '../../ports/chain/chain.ts'
-import { everyRow } from '../../store/each-page.ts'
+import { eachPage, everyRow } from '../../store/each-page.ts'
 import type { ReadTx } from '../../store/port.ts'
 import { type JobRow, jobs } from '../jobs/rows.ts'
 import { earnedAs } from '../ledger/earnings.ts'
@@ -36,19 +36,17 @@ import { type AuditSlice, accountSlice, ledgerSlice, ledgerToEnd, SLICE_ROWS } f
 /** The amount that an account must hold, as stated by the record named in `by`. */
 type Claim = { readonly account: string; readonly amount: Usdc; readonly by: string }
 
-/** All claims on held money; call it within one read transaction. */
+/** All claims on held money; call it within one read transaction. Of the rows, only the claims stay in memory. */
 export async function claimsOf(t: ReadTx): Promise<Claim[]> {
   const claims: Claim[] = []
-  for (const row of await everyRow(t.table(payments), { index: 'open', prefix: [], limit: SLICE_ROWS })) {
-    if (row.method === 'balance') claims.push({ account: account.hold(row.id), amount: row.price, by: row.receipt_id })
-  }
-  for (const row of await everyRow(t.table(payouts), { index: 'due', prefix: [], limit: SLICE_ROWS })) {
-    claims.push({ account: account.payout(row.id), amount: row.amount, by: row.id })
-  }
+  for await (const rows of eachPage(t.table(payments), { index: 'open', prefix: [], limit: SLICE_ROWS }))
+    for (const { id, method, price, receipt_id } of rows)
+      if (method === 'balance') claims.push({ account: account.hold(id), amount: price, by: receipt_id })
+  for await (const rows of eachPage(t.table(payouts), { index: 'due', prefix: [], limit: SLICE_ROWS }))
+    for (const { id, amount } of rows) claims.push({ account: account.payout(id), amount, by: id })
   claims.push(...keptClaims(await everyRow(t.table(payouts), { index: 'blocked', prefix: [], limit: SLICE_ROWS })))
-  for (const job of await everyRow(t.table(jobs), { index: 'held', prefix: [], limit: SLICE_ROWS })) {
-    claims.push({ account: account.escrow(job.id), amount: job.amount, by: job.id })
-  }
+  for await (const rows of eachPage(t.table(jobs), { index: 'held', prefix: [], limit: SLICE_ROWS }))
+    for (const { id, amount } of rows) claims.push({ account: account.escrow(id), amount, by: id })
   return claims
 }
 

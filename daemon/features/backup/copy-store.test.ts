@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startChild } from '../../../fixtures/kit/child.ts'
 import { hasPostgres, testServer } from '../../../fixtures/kit/postgres.ts'
 import { allCollections } from '../../app.ts'
-import { counters } from '../../kernel/rows.ts'
+import { counters, settings } from '../../kernel/rows.ts'
 import { openLowdbStore } from '../../store/lowdb/open.ts'
 import { connectPrimary } from '../../store/postgres/connection.ts'
 import { copyStore } from './copy-store.ts'
@@ -18,6 +18,11 @@ const ROWS = 100_000
 const ROWS_PER_TX = 2_000
 const KILLS = 5
 const LIFE_MS = 1_000
+/** Together several times what a copy may have alive. */
+const TEXTS = 24_000
+const TEXT_CHARS = 12_000
+const TEXTS_PER_TX = 100
+const MAX_ALIVE_BYTES = 100 * 1024 * 1024
 /** What sorts differently by code points, bytes and UTF-16 units. */
 const PREFIXES = ['a', 'Z', 'é', '\uffee', '\u{1f600}', '"\\']
 
@@ -78,6 +83,25 @@ describe.skipIf(!hasPostgres())('a store of a hundred thousand rows', () => {
     const { store } = await freshSchema()
     expect([disk !== undefined, (await copy('database', store)).rows]).toEqual([true, records])
     expect((await copy('files', store)).rows).toBe(records)
+  })
+
+  test('needs no memory for its number of rows, in either direction', async () => {
+    const large = await mkdtemp(join(tmpdir(), 'souk-copy-'))
+    const filled = await openStopped(large, allCollections)
+    for (let from = 0; from < TEXTS; from += TEXTS_PER_TX)
+      await filled.tx(async (t) => {
+        for (let n = from; n < from + TEXTS_PER_TX; n += 1)
+          await t.table(settings).insert({ id: `text${n}`, value: String(n).padEnd(TEXT_CHARS, 'text ') })
+      })
+    await filled.close()
+    const { store } = await freshSchema()
+    for (const to of ['database', 'files']) {
+      const child = startChild('store-copier.ts', { to, store, dataDir: large }, { nodeArgs: ['--expose-gc'] })
+      const { rows, aliveBytes } = JSON.parse((await child.rest()).at(-1) ?? '')
+      expect(rows).toBe(filled.stats().records)
+      expect(aliveBytes).toBeLessThan(MAX_ALIVE_BYTES)
+    }
+    await rm(large, { recursive: true, force: true })
   })
 
   test('a copy that is killed leaves no table but those of a whole copy, and the files stay in use', async () => {

@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { makeFolder } from '../../../src/core/folder.ts'
 import { systemClock } from '../../ports/clock.ts'
 import { realDisk } from '../../store/disk.ts'
-import { readWhole } from '../../store/lowdb/whole.ts'
 import type { AnyCollection } from '../../store/port.ts'
 import { shownAddress } from '../../store/postgres/address.ts'
 import { type Contents, type CopyParts, copyToDatabase, copyToFiles } from '../../store/postgres/copy.ts'
@@ -53,19 +52,16 @@ async function moveToDatabase(copy: StoreCopy): Promise<CopiedStore> {
   const { dataDir, collections } = copy
   const parts = partsOf(copy)
   await undoHalfReplaced(dataDir)
-  const dir = join(dataDir, STORE_FOLDER)
-  const wholes = await readWhole(dir, collections)
   const store = await openStopped(dataDir, collections)
   let contents: Contents
   try {
-    const { blobs, storeId } = store
-    contents = await copyToDatabase(parts, { wholes, storeId, seq: store.stats().seq, books: store, blobs })
-    markDatabase(dataDir, shownAddress(parts.address), storeId)
+    contents = await copyToDatabase(parts, store)
+    markDatabase(dataDir, shownAddress(parts.address), store.storeId)
   } finally {
     await store.close()
   }
   const kept = freeFolder(dataDir)
-  await rename(dir, kept)
+  await rename(join(dataDir, STORE_FOLDER), kept)
   await realDisk.syncDir(dataDir)
   return { ...contents, database: shownAddress(parts.address), kept }
 }
@@ -77,11 +73,7 @@ async function moveToFiles(copy: StoreCopy): Promise<CopiedStore> {
   makeFolder(dataDir)
   return withStaged(dataDir, async (folder) => {
     const fresh = join(folder, STORE_FOLDER)
-    const audited = async (): Promise<string> => {
-      const store = await openStopped(folder, collections)
-      return audit(store).finally(() => store.close())
-    }
-    const contents = await copyToFiles(parts, fresh, audited)
+    const contents = await copyToFiles(parts, fresh, () => openStopped(folder, collections))
     await replaceStore(dataDir, fresh, async () => (await openStopped(dataDir, collections)).close())
     unmarkDatabase(dataDir)
     return { ...contents, database: shownAddress(parts.address) }

@@ -37,17 +37,22 @@ afterEach(async () => {
   await rm(dir, { recursive: true, force: true })
 })
 
-const config = () => ({ ...configDefaults, dataDir: dir, durability: 'full' as const })
+const config = (rows?: 'memory') => ({
+  ...configDefaults,
+  dataDir: dir,
+  durability: 'full' as const,
+  ...(rows && { rows }),
+})
 
 async function startSmall(): Promise<string> {
   child = startChild('daemon-process.ts', config(), SMALL_HEAP)
   return JSON.parse(await child.line()).url
 }
 
-/** @returns what a start that fails prints to stderr. */
+/** @returns what a start prints to stderr that keeps all rows in memory and fails. */
 async function refusedStart(): Promise<string> {
   const program = fileURLToPath(new URL('../../../fixtures/kit/daemon-process.ts', import.meta.url))
-  const words = [...SMALL_HEAP.nodeArgs, program, JSON.stringify(config())]
+  const words = [...SMALL_HEAP.nodeArgs, program, JSON.stringify(config('memory'))]
   const refused = spawn(process.execPath, words, { stdio: ['ignore', 'ignore', 'pipe'] })
   let said = ''
   refused.stderr.on('data', (chunk) => {
@@ -140,7 +145,13 @@ test('a store that unpaid work once filled opens in a small heap', async () => {
   expect((await callsTo(() => url, dir).call('GET', '/health')).status).toBe(200)
 })
 
-test('a store that does not fit says so, names the repair, and that repair works in the same heap', async () => {
+test('a store whose journal alone does not fit opens with its rows on disk', async () => {
+  await oldStore({ format: FORMAT })
+  const url = await startSmall()
+  expect((await callsTo(() => url, dir).call('GET', '/health')).status).toBe(200)
+})
+
+test('a store that does not fit into memory says so, names the repair, and that repair works in the same heap', async () => {
   await oldStore({ format: FORMAT })
   expect(await refusedStart()).toMatch(/StoreTooLarge: .* does not fit .* Run souk doctor --repair/)
   const repair = startChild('repair-process.ts', dir, SMALL_HEAP)

@@ -35,6 +35,11 @@ export function keyOf({ collection }: TableShape, row: AnyRow): string {
   return row[collection.key] as string
 }
 
+/** Entries in the order of their keys (UTF-16). */
+export function inOrder<T>(all: ReadonlyMap<string, T>): [string, T][] {
+  return [...all].sort(([one], [other]) => (one < other ? -1 : 1))
+}
+
 export function placeIn(table: TableShape, { definition }: RowIndex, row: AnyRow): Required<IndexPlace> {
   return { values: definition.fields.map((field) => indexedValue(row, field)), key: keyOf(table, row) }
 }

@@ -51,6 +51,9 @@ function openedDb(current: () => Rows, change: (next: Rows) => Promise<void>): L
     all: async () => items,
     nextv: async (size: number) => items.splice(0, size),
     close: async () => undefined,
+    async *[Symbol.asyncIterator]() {
+      yield* items
+    },
   })
   return {
     getSync: (key, from) => seen(from).get(latin(key)),
@@ -69,7 +72,10 @@ function openedDb(current: () => Rows, change: (next: Rows) => Promise<void>): L
     },
     snapshot: () => Object.assign({ close: async () => undefined }, { rows: current() }),
     approximateSize: async () => 0,
-    clear: () => change(new Map()),
+    clear: (range) => {
+      const gone = new Set(range && within(range))
+      return change(new Map([...current()].filter(([key]) => range !== undefined && !gone.has(key))))
+    },
     close: async () => undefined,
   }
 }

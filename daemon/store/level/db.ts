@@ -21,7 +21,7 @@ export type LevelDb = {
   getSync(key: Buffer, from?: From): Buffer | undefined
   getMany(keys: Buffer[], from?: From): Promise<(Buffer | undefined)[]>
   keys(range: Range & From): Walk<Buffer> & { all(): Promise<Buffer[]> }
-  iterator(range: Range & From): Walk<[Buffer, Buffer]>
+  iterator(range: Range & From): Walk<[Buffer, Buffer]> & AsyncIterable<[Buffer, Buffer]>
   /** Collects changes for one atomic write. */
   batch(): {
     put(key: Buffer, value: Buffer): unknown
@@ -32,7 +32,8 @@ export type LevelDb = {
   snapshot(): Moment
   /** Size of the files that hold a range of keys. */
   approximateSize(from: Buffer, to: Buffer): Promise<number>
-  clear(): Promise<void>
+  /** Removes all entries, or those in a range. */
+  clear(range?: Range): Promise<void>
   close(): Promise<void>
 }
 

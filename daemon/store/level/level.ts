@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { DeepBase, DeepBatch } from '../engine/front.ts'
 import type { AnyRow, IndexPlace } from '../engine/order.ts'
 import type { Slice, Staged, TableReads } from '../engine/rows.ts'
-import type { RowIndex, TableShape } from '../engine/tables.ts'
+import { inOrder, type RowIndex, type TableShape } from '../engine/tables.ts'
 import { StoreDamaged } from '../errors.ts'
 import type { Scalar } from '../port.ts'
 import { behind, bytesOf, latin, textOf } from './bytes.ts'
@@ -49,7 +49,7 @@ function during<T>({ db, frozen, readers }: View, read: (snapshot: Moment) => Pr
 export type LevelBase = DeepBase & {
   /** Number of the last transaction that is completely stored; 0 if empty. */
   reflects(): number
-  /** The JSON of all rows of one snapshot, by collection, each checked. @param onDamaged (default: throws) */
+  /** The JSON of all rows of one snapshot, ordered by collection and key, each checked. @param onDamaged (default: throws) */
   walk(onDamaged?: OnDamaged): AsyncGenerator<readonly [collection: string, json: unknown]>
   /** Rough size on the disk, without the last writes. */
   sizeBytes(): number
@@ -120,7 +120,8 @@ export async function openLevel(db: LevelDb, { dir, shapes, move }: LevelOptions
   async function* walk(onDamaged = refuse): AsyncGenerator<readonly [string, unknown]> {
     const snapshot = db.snapshot()
     try {
-      for (const [name, table] of tables) for await (const row of table.walk(onDamaged, { snapshot })) yield [name, row]
+      for (const [name, table] of inOrder(tables))
+        for await (const row of table.walk(onDamaged, { snapshot })) yield [name, row]
     } finally {
       await snapshot.close()
     }

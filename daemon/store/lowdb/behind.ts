@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { compact } from '../../../src/core/record.ts'
 import type { Front } from '../engine/front.ts'
 import type { AnyRow } from '../engine/order.ts'
 import { createState, type Staged, type State } from '../engine/rows.ts'
 import { shapeTable } from '../engine/tables.ts'
 import { StoreDamaged, StoreMisuse } from '../errors.ts'
-import { claim, type LevelDb, openLevelDb, ownerOf } from '../level/db.ts'
+import { behind, textBytes } from '../level/bytes.ts'
+import { claim, type LevelDb, openLevelDb, ownerOf, writeBatch } from '../level/db.ts'
 import { type LevelBase, openLevel } from '../level/level.ts'
 import type { Migration } from '../migrations.ts'
 import type { AnyCollection } from '../port.ts'
@@ -78,7 +78,7 @@ export async function moveToLevel(job: FilesOf) {
       await claim(db, name)
     }
     const level = await openLevel(db, { dir: path, shapes: collections.map((collection) => shapeTable(collection)) })
-    const { recovery, sum } = await copyRows(job, level)
+    const { recovery, sum } = await copyRows({ ...job, waiting: db }, level)
     const copied = rowSum()
     for await (const [collection, json] of level.walk()) {
       copied.add(collection, json)
@@ -106,7 +106,7 @@ async function unfinishedName({ disk, dir, manifest }: FilesOf): Promise<string>
   return `${UNFINISHED}${JSON.stringify(manifest)} ${last?.sizeBytes}`
 }
 
-async function copyRows(job: FilesOf, level: LevelBase) {
+async function copyRows(job: RowStream, level: LevelBase) {
   const sum = rowSum()
   let known = level.records()
   let staged: Staged[] = []
@@ -148,37 +148,98 @@ function rowSum() {
   }
 }
 
+type Newer = Parameters<RowSink['put']>
+/** Rows of so many bytes of a journal are kept in memory, where others can wait in a database. */
+const JOURNAL_BYTES = 4 * 1024 * 1024
+const WAITING = 'j'
+const ALL_WAITING = { gte: Buffer.from(WAITING), lt: behind(Buffer.from(WAITING)) }
+
+/** Rows as a journal leaves them, null for removed ones. Many of them wait in `db`, in keys of their own. */
+function journalRows(shapes: State, db: LevelDb | undefined) {
+  let kept = new Map<string, Newer>()
+  let bytes = 0
+  let isSpilled = false
+  const keyOf = (name: string) => textBytes(`${WAITING}${name}`)
+  const codecOf = (collection: string) => shapes.get(collection)?.shape.codec
+
+  async function spill(from = JOURNAL_BYTES): Promise<void> {
+    if (db === undefined || kept.size === 0 || bytes < from) return
+    const put = [...kept].map(([name, [collection, key, row]]) => {
+      const json = JSON.stringify([collection, key, row && codecOf(collection)?.toJson(row)])
+      return [keyOf(name), Buffer.from(json)] as const
+    })
+    await writeBatch(db, { removed: [], put })
+    kept = new Map()
+    bytes = 0
+    isSpilled = true
+  }
+
+  async function* all(rest: () => Promise<void>): AsyncGenerator<Newer> {
+    if (db === undefined || !isSpilled) return yield* kept.values()
+    await spill(0)
+    for await (const [, value] of db.iterator(ALL_WAITING)) {
+      const [collection, key, json]: Newer = JSON.parse(value.toString())
+      yield [collection, key, json && (codecOf(collection)?.fromJson(json) ?? null)]
+      bytes += value.length
+      if (bytes >= JOURNAL_BYTES) await rest()
+      bytes %= JOURNAL_BYTES
+    }
+    await db.clear(ALL_WAITING)
+  }
+
+  return {
+    put: (...one: Newer) => void kept.set(`${one[0]} ${one[1]}`, one),
+    has: (name: string): boolean => kept.has(name) || (isSpilled && db?.getSync(keyOf(name)) !== undefined),
+    saw: (more: number) => {
+      bytes += more
+    },
+    spill,
+    all,
+  }
+}
+
 type RowStream = FilesOf & {
   /** If absent, the files are only checked. */
   readonly visit?: (collection: string, key: string, row: AnyRow) => void
   /** Awaited between parts of the rows. */
   readonly rest?: () => Promise<void>
+  /** Database in which rows of a long journal can wait (default: they stay in memory). */
+  readonly waiting?: LevelDb
 }
 
-/** Visits each row of a closed store once. Keeps only the rows of the journal in memory. Changes no file. */
+/** Visits each row of a closed store once. Keeps only rows of the journal in memory. Changes no file. */
 export async function streamRows(input: RowStream): Promise<Recovery> {
-  const { dir, manifest, collections, migrations, visit, rest = () => nextTurn(), saw } = input
-  /** Rows as the journal leaves them. */
-  const newer = new Map<string, Parameters<RowSink['put']>>()
+  const { dir, manifest, collections, migrations, visit, rest = () => nextTurn(), saw, waiting } = input
   const shapes = createState(collections)
-  const loadersInto = (put: RowSink['put']) =>
-    loadersOf({ dir, sink: { shapes, put }, migrations, ...compact({ onBytes: saw }) })
-  const journal = loadersInto((...one) => newer.set(`${one[0]} ${one[1]}`, one))
+  const newer = journalRows(shapes, waiting)
+  const onBytes = (bytes: number) => {
+    newer.saw(bytes)
+    saw?.(bytes)
+  }
+  const loadersInto = (put: RowSink['put']) => loadersOf({ dir, sink: { shapes, put }, migrations, onBytes })
+  const journal = loadersInto(newer.put)
   const older = loadersInto((collection, key, row) => {
     if (row && !newer.has(`${collection} ${key}`)) visit?.(collection, key, row)
   })
   const loaderOf = (format: number): Loader => (visit ? { ...older(format), put: journal(format).put } : discarding)
   const level = manifest.rows && (await openRows({ ...input, store: manifest.store }))
+  const resting = async () => {
+    await newer.spill()
+    await rest()
+  }
   try {
-    const recovery = await recover({ ...input, loaderOf, rest, ...(level ? { reflects: level.reflects() } : {}) })
+    const reflects = level ? { reflects: level.reflects() } : {}
+    const recovery = await recover({ ...input, loaderOf, rest: resting, ...reflects })
     const loader = loaderOf(manifest.format)
     for await (const [collection, json] of level?.walk() ?? []) {
       loader.putWhole(collection, json)
       loader.saw?.(ROW_BYTES)
     }
-    for (const [n, [collection, key, row]] of [...newer.values()].entries()) {
+    let visited = 0
+    for await (const [collection, key, row] of newer.all(rest)) {
       if (row) visit?.(collection, key, row)
-      if (n % ROWS_AT_ONCE === 0) await rest()
+      visited += 1
+      if (visited % ROWS_AT_ONCE === 0) await rest()
     }
     await rest()
     return recovery

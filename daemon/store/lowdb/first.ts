@@ -15,6 +15,7 @@ import {
   ROWS_DIR,
   readManifest,
   segmentFile,
+  segmentsBehind,
   snapshotFile,
   writeManifest,
 } from './files.ts'
@@ -27,7 +28,7 @@ import { writeSnapshot } from './snapshot.ts'
 import { DEFAULT_RESERVE_BYTES } from './space.ts'
 
 const MB = 1024 * 1024
-/** Snapshot of about 4,000 purchases: from here on, memory and start would cost more than reads from the disk. */
+/** Files of about 4,000 purchases: from here on, memory and start would cost more than reads from the disk. */
 export const LEVEL_FROM_BYTES = 32 * MB
 
 export type FirstInput = {
@@ -93,8 +94,7 @@ async function movedIfLarge(
   earlier?: Recovery,
 ): Promise<LoadedStore | string | undefined> {
   const { disk, dir, levelFrom } = input
-  const file = `${dir}/${snapshotFile(found.snapshot)}`
-  const sizeBytes = found.snapshot === 0 ? 0 : ((await disk.stat(file))?.sizeBytes ?? 0)
+  const sizeBytes = await sizeOf(input, found)
   if (levelFrom === undefined || sizeBytes < levelFrom) return undefined
   const neededBytes = sizeBytes * 2 + DEFAULT_RESERVE_BYTES
   if ((await disk.freeBytes(dir)) < neededBytes)
@@ -140,14 +140,13 @@ async function settle({ disk, dir }: FirstInput, found: Manifest, recovery: Reco
 
 /** Makes the callback that reports the percentage of all files read so far. */
 async function progressOf(
-  { disk, dir, onLoaded }: FirstInput,
-  { snapshot, segments }: Manifest,
+  input: FirstInput,
+  found: Manifest,
   passes = 1,
 ): Promise<{ readonly onBytes?: (bytes: number) => void }> {
+  const { onLoaded } = input
   if (onLoaded === undefined) return {}
-  const names = [...(snapshot === 0 ? [] : [snapshotFile(snapshot)]), ...segments.map(segmentFile)]
-  const sizes = await Promise.all(names.map(async (name) => (await disk.stat(`${dir}/${name}`))?.sizeBytes ?? 0))
-  const total = passes * sizes.reduce((sum, size) => sum + size, 0)
+  const total = passes * (await sizeOf(input, found))
   let read = 0
   let told = 0
   const onBytes = (bytes: number) => {
@@ -157,6 +156,16 @@ async function progressOf(
     told = percent
   }
   return { onBytes }
+}
+
+/** Bytes of the snapshot and of the journal after it. */
+async function sizeOf({ disk, dir }: FirstInput, { snapshot, segments }: Manifest): Promise<number> {
+  const names = [
+    ...(snapshot === 0 ? [] : [snapshotFile(snapshot)]),
+    ...segmentsBehind(segments, snapshot).map(segmentFile),
+  ]
+  const sizes = await Promise.all(names.map(async (name) => (await disk.stat(`${dir}/${name}`))?.sizeBytes ?? 0))
+  return sizes.reduce((sum, size) => sum + size, 0)
 }
 
 async function create(input: FirstInput, format: number): Promise<Manifest> {

@@ -74,6 +74,30 @@ test('a move that is killed three times goes on where it was, and ends with ever
   expect(await verifyStore({ dir, collections: [accounts] })).toMatchObject({ records: ROWS })
 })
 
+test('a move of a long journal has each row as the journal leaves it, and none that it removed', async () => {
+  const dir = await tempDir()
+  const before = await openTemp(dir, { collections: [accounts] })
+  const some = (from: number, count: number) =>
+    Array.from({ length: count }, (_, i) => account(`account-${from + i}`, { email: `${from + i}@example.org` }))
+  await seed(before, some(0, 3))
+  await before.compact()
+  for (let n = 0; n < 2 * ROWS; n += ROWS_A_TX) await seed(before, some(3 + n, ROWS_A_TX))
+  await before.tx(async (t) => {
+    for (const id of ['account-0', 'account-3']) await t.table(accounts).delete(id)
+    for (const id of ['account-1', 'account-4']) await t.table(accounts).increment(id, 'sales', 7)
+    // A unique value goes from one row to another.
+    await t.table(accounts).insert(account('later', { email: '0@example.org' }))
+  })
+  await before.close()
+  const store = await openTemp(dir, { ...level, collections: [accounts] })
+  expect([isOnDisk(store), store.stats().records]).toEqual([true, 2 * ROWS + 2])
+  expect(await store.table(accounts).getMany(['account-0', 'account-3'])).toEqual([])
+  const kept = await store.table(accounts).getMany(['account-1', 'account-2', 'account-4', `account-${2 * ROWS + 2}`])
+  expect(kept.map(({ sales }) => sales)).toEqual([7, 0, 7, 0])
+  expect((await store.table(accounts).page('email', ['0@example.org'], { limit: 1 })).rows[0]?.id).toBe('later')
+  expect(await store.table(accounts).count('email', [])).toBe(2 * ROWS + 2)
+})
+
 test('a move whose copy differs from the store is refused, and the next one starts anew', async () => {
   const dir = await tempDir()
   const before = await openTemp(dir)

@@ -6,7 +6,7 @@ import { type BlobStore, openBlobs } from '../blobs.ts'
 import { type Disk, realDisk } from '../disk.ts'
 import { type ChangeSink, createEngine, type StoreEngine } from '../engine/engine.ts'
 import { type Base, memoryBase } from '../engine/rows.ts'
-import { encodeChange } from '../engine/tables.ts'
+import { encodeChange, inOrder } from '../engine/tables.ts'
 import type { StoreStopped } from '../errors.ts'
 import { migrations as allMigrations, type Migration } from '../migrations.ts'
 import type { AnyCollection, Change, Store, StoreStats } from '../port.ts'
@@ -35,7 +35,7 @@ export type LowdbStoreOptions = {
   readonly compactAboveBytes?: number
   readonly reserveBytes?: number
   /**
-   * Size of a snapshot from which rows move to LevelDB, in bytes: 0 for all stores, Infinity moves them back to memory
+   * Size of snapshot and journal from which rows move to LevelDB, in bytes: 0 for all stores, Infinity moves them back to memory
    * (default: they stay where they are).
    */
   readonly levelFrom?: number
@@ -46,6 +46,9 @@ export type LowdbStoreOptions = {
   readonly freeze?: boolean
 }
 
+/** A row in JSON form; see `RowCodec`. */
+export type StoredRow = readonly [collection: string, json: unknown]
+
 /** The embedded engine with its file operations. */
 export type LowdbStore = Store & {
   readonly storeId: string
@@ -54,6 +57,8 @@ export type LowdbStore = Store & {
   /** Why rows stayed in memory, in one sentence. */
   readonly note?: string
   readonly blobs: BlobStore
+  /** All rows, ordered by collection and key (UTF-16), while nobody writes. Those on disk are read one after the other. */
+  rows(): AsyncGenerator<StoredRow>
   /** Whether the disk is too full for writes. */
   isFull(): Promise<boolean>
   /** Compacts the store now. This also happens automatically. */
@@ -151,13 +156,9 @@ async function openLoaded(options: OpenOptions, { low, loaded, release, keep }: 
     }
   }
   const engine = runEngine({ options, base, recovery, journal, space, feed, release, stop })
+  const files = { disk, dir, kept, journal, space, manifest }
   const maintenance = createMaintenance({
-    disk,
-    dir,
-    kept,
-    journal,
-    space,
-    manifest,
+    ...files,
     snapshotBytes: level ? 0 : recovery.snapshotBytes,
     lastSeq: () => engine.stats().seq,
     compactAboveBytes: options.compactAboveBytes ?? COMPACT_ABOVE_BYTES,
@@ -175,11 +176,22 @@ async function openLoaded(options: OpenOptions, { low, loaded, release, keep }: 
     ...compact({ note }),
     isFull: space.look,
     blobs: besideBackups(blobs, space, maintenance),
+    rows: () => orderedRows(kept, maintenance.compact),
     compact: maintenance.compact,
     shrink: maintenance.shrink,
     backup: (target) =>
       maintenance.whileHeld((held) => backUp({ disk, dir, target, manifest: held, ...compact({ level }) })),
   }
+}
+
+async function* orderedRows(kept: LoadedStore['kept'], compact: () => Promise<void>): AsyncGenerator<StoredRow> {
+  if (isBehind(kept)) {
+    // What waits in memory goes to LevelDB first.
+    await compact()
+    return yield* kept.level.walk()
+  }
+  for (const [name, { shape, rows }] of inOrder(kept))
+    for (const [, row] of inOrder(rows)) yield [name, shape.codec.toJson(row)]
 }
 
 function diskStats(kept: LoadedStore['kept']): StoreStats['disk'] {

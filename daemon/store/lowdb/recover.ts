@@ -68,8 +68,8 @@ export type RecoverInput = {
   readonly loaderOf: (format: number) => Loader
   /** Last transaction that the rows include (default: the snapshot's). */
   readonly reflects?: number | undefined
-  /** Reads the snapshot after the journal, in parts. Awaited after each part. */
-  readonly rest?: () => Promise<void>
+  /** Reads the snapshot after the journal. Awaited after each part of them. */
+  readonly rest?: (() => Promise<void>) | undefined
 }
 
 type SegmentEnd = Awaited<ReturnType<typeof replaySegment>>
@@ -111,7 +111,7 @@ export async function recover(input: RecoverInput) {
   for (const firstSeq of segments) {
     const path = `${dir}/${segmentFile(firstSeq)}`
     if (firstSeq !== nextSeq) throw new StoreDamaged(path, 0, `transactions ${nextSeq} to ${firstSeq - 1} are missing`)
-    end = await replaySegment({ disk, path, nextSeq, start, loader, isLast: firstSeq === last })
+    end = await replaySegment({ disk, path, nextSeq, start, loader, rest, isLast: firstSeq === last })
     nextSeq = end.nextSeq
     journalBytes += end.sizeBytes
   }
@@ -155,8 +155,7 @@ async function refuseStrays(disk: Disk, dir: string, manifest: Manifest): Promis
   }
 }
 
-type SegmentInput = {
-  readonly disk: Disk
+type SegmentInput = Pick<RecoverInput, 'disk' | 'rest'> & {
   readonly path: string
   readonly nextSeq: number
   /** Transactions up to this one are already in the rows. */
@@ -170,7 +169,7 @@ async function replaySegment(input: SegmentInput) {
   if ((await disk.stat(path)) === undefined) throw new StoreDamaged(path, 0, 'the segment is missing')
   await using file = await disk.open(path, 'read')
   const replay = segmentReplay(input)
-  const end = await scanLines(file, replay.visit)
+  const end = await scanLines(file, replay.visit, input)
   const goodEnd = replay.badOffset() ?? end.lastLineEnd
   const { nextSeq, damagedLines } = replay.found()
   if (goodEnd === end.sizeBytes) return { nextSeq, damagedLines, sizeBytes: goodEnd, torn: undefined }

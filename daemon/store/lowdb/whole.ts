@@ -2,6 +2,7 @@ import { type Disk, realDisk } from '../disk.ts'
 import type { RowCodec } from '../engine/bigints.ts'
 import type { AnyRow } from '../engine/order.ts'
 import { createState } from '../engine/rows.ts'
+import { inOrder } from '../engine/tables.ts'
 import { RowInvalid, StoreMisuse } from '../errors.ts'
 import { FORMAT, migrated, migrations } from '../migrations.ts'
 import type { AnyCollection } from '../port.ts'
@@ -24,12 +25,7 @@ export async function readWhole(dir: string, collections: readonly AnyCollection
   const state = createState(collections)
   const visit = intoState(state).put
   await streamRows({ disk: realDisk, dir, manifest, collections, migrations, visit })
-  const byName = [...state].sort(([one], [other]) => (one < other ? -1 : 1))
-  return byName.map(([, { shape, rows }]) => {
-    const { collection, codec } = shape
-    const keys = [...rows.keys()].sort()
-    return { collection, codec, rows: keys.flatMap((key) => rows.get(key) ?? []) }
-  })
+  return inOrder(state).map(([, { shape, rows }]) => ({ ...shape, rows: inOrder(rows).map(([, row]) => row) }))
 }
 
 export type WholeWriter = {

@@ -4,14 +4,17 @@ import { AppError } from '../../../src/core/error.ts'
 import { type BlobStore, openBlobs } from '../blobs.ts'
 import { readHandle } from '../engine/engine.ts'
 import type { AnyRow } from '../engine/order.ts'
+import { inOrder } from '../engine/tables.ts'
 import { BLOB_DIR } from '../lowdb/files.ts'
-import { readWhole, type WholeTable, writeWhole } from '../lowdb/whole.ts'
+import type { LowdbStore, StoredRow } from '../lowdb/open.ts'
+import { writeWhole } from '../lowdb/whole.ts'
 import type { AnyCollection, Store } from '../port.ts'
 import { type PgAddress, shownAddress } from './address.ts'
+import { perTable } from './batch.ts'
 import { pgBlobs } from './blobs.ts'
 import { type Connection, connectPrimary, isLost } from './connection.ts'
 import type { Pool } from './pool.ts'
-import { pgReads } from './reads.ts'
+import { type AskRows, gatheredReads, pgReads } from './reads.ts'
 import { refusalOf } from './refusal.ts'
 import { type PgTable, pgTable } from './schema.ts'
 import { adopt, create, takeOver } from './setup.ts'
@@ -19,11 +22,13 @@ import { insertStatement } from './statements.ts'
 
 /*
  * Copies a whole store between files and a database. What the database sees is one transaction: a copy that fails or is
- * killed leaves no table behind. Both sides are read back and compared before a copy counts.
+ * killed leaves no table behind. Both sides are read back and compared before a copy counts. Rows pass in their order,
+ * a batch at a time, so that a copy needs no more memory for more of them.
  */
 
-const MAX_ROWS = 500
-const MAX_CHARS = 1024 * 1024
+/** Rows that are read or written at once; large texts are files, so that a row has some kilobytes. */
+const BATCH_ROWS = 500
+const BATCH_CHARS = 1024 * 1024
 /** No stored file is larger. */
 const MAX_FILE_BYTES = Number.MAX_SAFE_INTEGER
 
@@ -37,115 +42,122 @@ export type CopyParts = {
   readonly collections: readonly AnyCollection[]
   /** Says what the books come to. Both stores must say the same. */
   readonly audit: (books: Books) => Promise<string>
-  /** Called with the number of rows read so far. */
+  /** Called with the number of rows copied so far. */
   readonly watch: (rows: number) => void
 }
 
 /** A store in files that nobody writes. */
-export type FileSource = {
-  readonly wholes: readonly WholeTable[]
-  readonly storeId: string
-  readonly seq: number
-  readonly books: Books
-  readonly blobs: BlobStore
-}
+export type CopiedFiles = Books & Pick<LowdbStore, 'rows' | 'blobs' | 'storeId'>
 
 /**
  * Copies files into a schema without a marketplace. A schema that has exactly these contents is taken for an earlier copy.
  * @throws AppError `conflict` for a schema with other contents
  */
-export function copyToDatabase(parts: CopyParts, source: FileSource): Promise<Contents> {
+export function copyToDatabase(parts: CopyParts, source: CopiedFiles): Promise<Contents> {
   const { address, audit } = parts
-  return inSession(parts, async (session, tables) => {
-    await session.script(`begin; select pg_advisory_xact_lock(hashtext('souk ${address.schema}'))`)
-    const { wholes } = source
-    const wanted = contentsOf(wholes, await source.blobs.list())
+  return inSession({ ...parts, commits: true }, async (session, tables) => {
+    await session.query(`select pg_advisory_xact_lock(hashtext('souk ${address.schema}'))`)
     if (await hasMarketplace(session, address)) {
-      const found = await contentsIn(session, tables, watching(parts))
-      if (found.sha256 === wanted.sha256) return found
+      const found = await contentsOf(rowsIn(session, tables), await filesIn(session))
+      if ((await contentsOf(source.rows(), await source.blobs.list())).sha256 === found.sha256) return found
       throw new AppError(
         'conflict',
         `${shownAddress(address)} has another marketplace. Add ?schema=NAME to the address to use an empty schema.`,
       )
     }
-    await create(session, { schema: address.schema, tables })
+    await create(session, { schema: address.schema, tables: [...tables.values()] })
     await session.query('update souk_format set store = $1', [source.storeId])
-    for (const whole of wholes) await insertAll(session, tables, whole)
-    await session.query('update souk_lane set seq = $1, records = $2', [source.seq, wanted.rows])
+    const sum = adding(parts.watch)
+    await insertAll(session, tables, sum.passing(source.rows()))
+    const wanted = sum.end(await source.blobs.list())
+    await session.query('update souk_lane set seq = $1, records = $2', [source.stats().seq, wanted.rows])
     await copyFiles(source.blobs, await ownBlobs(session))
     await session.query('delete from souk_instances')
-    const copied = await contentsIn(session, tables, watching(parts))
-    requireSame([wanted.sha256, copied.sha256], [await audit(source.books), await audit(booksIn(session, tables))])
-    await session.commit()
+    const copied = await contentsOf(rowsIn(session, tables), await filesIn(session))
+    requireSame([wanted.sha256, copied.sha256], [await audit(source), await audit(booksIn(session, tables))])
     return copied
   })
 }
 
 /**
  * Copies a database into a new folder for files. No daemon has the database meanwhile.
- * @param audited - opens the new folder and says what its books come to
+ * @param open - opens the new folder
  * @throws AppError `not_found` for a schema without a marketplace; StoreLocked while a daemon has it
  */
-export function copyToFiles(parts: CopyParts, dir: string, audited: () => Promise<string>): Promise<Contents> {
-  const { address, audit, collections } = parts
+export function copyToFiles(
+  parts: CopyParts,
+  dir: string,
+  open: () => Promise<CopiedFiles & Pick<Store, 'close'>>,
+): Promise<Contents> {
+  const { address, audit } = parts
   return inSession(parts, async (session, tables) => {
-    await session.script('begin')
     const shown = shownAddress(address)
     if (!(await hasMarketplace(session, address)))
       throw new AppError('not_found', `${shown} has no marketplace: name its database and schema.`)
     // Keeps daemons out until the copy is read.
     await session.query('select 1 from souk_lane where id = 1 for update')
     await takeOver(session, shown)
-    await adopt(session, tables)
+    await adopt(session, [...tables.values()])
     const [format] = await session.query('select store from souk_format')
+    const sum = adding(parts.watch)
     const writer = await writeWhole(dir, String(format?.store))
     try {
-      const told = watching(parts)
-      const found = await contentsIn(session, tables, async (collection, json, count) => {
-        await writer.add(collection, json)
-        await told(collection, json, count)
-      })
-      const blobs = await openBlobs({ dir: join(dir, BLOB_DIR) })
-      await copyFiles(await ownBlobs(session), blobs)
+      for await (const row of sum.passing(rowsIn(session, tables))) await writer.add(...row)
+      await copyFiles(await ownBlobs(session), await openBlobs({ dir: join(dir, BLOB_DIR) }))
       await writer.end()
-      const copied = contentsOf(await readWhole(dir, collections), await blobs.list())
-      requireSame([found.sha256, copied.sha256], [await audit(booksIn(session, tables)), await audited()])
-      return copied
     } catch (error) {
       await writer.drop()
       throw error
     }
+    const found = sum.end(await filesIn(session))
+    const store = await open()
+    try {
+      const copied = await contentsOf(store.rows(), await store.blobs.list())
+      requireSame([found.sha256, copied.sha256], [await audit(booksIn(session, tables)), await audit(store)])
+      return copied
+    } finally {
+      await store.close()
+    }
   })
 }
 
-/** Runs a copy in a session of its own, and takes back what it did not commit. */
+/** Runs a copy in one transaction of a session of its own, and takes back what it did not commit. */
 async function inSession(
-  { address, collections }: CopyParts,
-  copy: (session: Connection, tables: readonly PgTable[]) => Promise<Contents>,
+  { address, collections, commits = false }: CopyParts & { readonly commits?: boolean },
+  copy: (session: Connection, tables: Tables) => Promise<Contents>,
 ): Promise<Contents> {
+  let lost = 'Nothing was copied'
   try {
     const session = await connectPrimary(address, 'souk store copy')
     try {
-      return await copy(session, collections.map(pgTable).sort(byName))
+      // The session waits while the files are read.
+      await session.script('begin; set local idle_in_transaction_session_timeout = 0')
+      const tables = new Map(collections.map((collection) => [collection.name, pgTable(collection)]))
+      const contents = await copy(session, new Map(inOrder(tables)))
+      if (commits) {
+        lost = 'The copy may be complete'
+        await session.commit()
+      }
+      return contents
     } finally {
       await session.script('rollback').catch(() => undefined) // after a commit, it does nothing
       await session.end()
     }
   } catch (error) {
-    if (isLost(error))
-      throw new AppError(
-        'unavailable',
-        `The connection to ${shownAddress(address)} broke. Run the same command again.`,
-        {
-          cause: error,
-        },
-      )
-    throw refusalOf(error, address)
+    if (!isLost(error)) throw refusalOf(error, address)
+    const message = `The connection to ${shownAddress(address)} broke. ${lost}: run the same command again.`
+    throw new AppError('unavailable', message, { cause: error })
   }
 }
 
-const nameOf = ({ shape }: PgTable): string => shape.collection.name
-const byName = (one: PgTable, other: PgTable): number => (nameOf(one) < nameOf(other) ? -1 : 1)
+/** By collection, in the order of their names. */
+type Tables = ReadonlyMap<string, PgTable>
+
+function tableOf(tables: Tables, name: string): PgTable {
+  const table = tables.get(name)
+  if (table === undefined) throw new TypeError(`${name} is not declared`)
+  return table
+}
 
 async function hasMarketplace(session: Connection, { schema }: PgAddress): Promise<boolean> {
   const [found] = await session.query('select to_regclass($1)::text as there', [`${schema}.souk_format`])
@@ -160,15 +172,18 @@ function requireSame(hashes: readonly [string, string], books: readonly [string,
     throw new AppError('internal', `The ${wrong[0]} of the copy differ from the original. Nothing was changed.`)
 }
 
-/** Adds up what a store has. */
-function adding() {
+/** Adds up what a store has, while its rows pass. They come in the order of names and keys. */
+function adding(watch: CopyParts['watch'] = () => undefined) {
   const hash = createHash('sha256')
   let rows = 0
   return {
-    row(collection: string, json: unknown): number {
-      hash.update(`${JSON.stringify([collection, json])}\n`)
-      rows += 1
-      return rows
+    async *passing(all: AsyncIterable<StoredRow>): AsyncGenerator<StoredRow> {
+      for await (const row of all) {
+        hash.update(`${JSON.stringify(row)}\n`)
+        rows += 1
+        if (rows % BATCH_ROWS === 0) watch(rows)
+        yield row
+      }
     },
     end(files: readonly string[]): Contents {
       hash.update([...files].sort().join('\n'))
@@ -177,53 +192,46 @@ function adding() {
   }
 }
 
-/** The tables and their rows come in the order of names and keys. */
-function contentsOf(tables: readonly WholeTable[], files: readonly string[]): Contents {
+async function contentsOf(rows: AsyncIterable<StoredRow>, files: readonly string[]): Promise<Contents> {
   const sum = adding()
-  for (const { collection, codec, rows } of tables) for (const row of rows) sum.row(collection.name, codec.toJson(row))
+  for await (const _row of sum.passing(rows));
   return sum.end(files)
 }
 
-/** Called for each row, with the number of rows so far. */
-type Visit = (collection: string, json: unknown, count: number) => Promise<void>
-
-async function contentsIn(session: Connection, tables: readonly PgTable[], visit: Visit): Promise<Contents> {
-  const sum = adding()
-  for (const { name, shape } of tables) {
-    const text = `select k, doc from ${name} where k > $1 order by k limit ${MAX_ROWS}`
+async function* rowsIn(session: Connection, tables: Tables): AsyncGenerator<StoredRow> {
+  for (const [collection, { name }] of tables) {
+    const text = `select k, doc from ${name} where k > $1 order by k limit ${BATCH_ROWS}`
     for (let after: string | undefined = ''; after !== undefined; ) {
       const rows = await session.query(text, [after])
-      for (const { doc } of rows) await visit(shape.collection.name, doc, sum.row(shape.collection.name, doc))
-      after = rows.length < MAX_ROWS ? undefined : String(rows.at(-1)?.['k'])
+      for (const { doc } of rows) yield [collection, doc]
+      after = rows.length < BATCH_ROWS ? undefined : String(rows.at(-1)?.['k'])
     }
   }
-  const files = await session.query('select sha from souk_blobs')
-  return sum.end(files.map(({ sha }) => String(sha)))
 }
 
-const watching =
-  ({ watch }: CopyParts): Visit =>
-  async (_collection, _json, count) => {
-    if (count % MAX_ROWS === 0) watch(count)
-  }
+async function filesIn(session: Connection): Promise<string[]> {
+  return (await session.query('select sha from souk_blobs')).map(({ sha }) => String(sha))
+}
 
-async function insertAll(session: Connection, tables: readonly PgTable[], whole: WholeTable): Promise<void> {
-  const table = tables.find((one) => nameOf(one) === whole.collection.name)
-  if (table === undefined) throw new TypeError(`${whole.collection.name} is not declared`)
+async function insertAll(session: Connection, tables: Tables, rows: AsyncIterable<StoredRow>) {
+  let table: PgTable | undefined
   let docs = new Map<AnyRow, string>()
   let chars = 0
-  const flush = async (): Promise<void> => {
-    if (docs.size === 0) return
+  async function flush(): Promise<void> {
+    if (table === undefined) return
     const [text, values] = insertStatement(table, [...docs.keys()], (row) => docs.get(row) ?? '')
     await session.query(text, values)
     docs = new Map()
     chars = 0
   }
-  for (const row of whole.rows) {
-    const doc = JSON.stringify(whole.codec.toJson(row))
-    docs.set(row, doc)
+  for await (const [name, json] of rows) {
+    if (table?.shape.collection.name !== name || docs.size >= BATCH_ROWS || chars >= BATCH_CHARS) {
+      await flush()
+      table = tableOf(tables, name)
+    }
+    const doc = JSON.stringify(json)
+    docs.set(table.shape.codec.fromJson(json as AnyRow), doc) // both sides keep only rows
     chars += doc.length
-    if (docs.size >= MAX_ROWS || chars >= MAX_CHARS) await flush()
   }
   await flush()
 }
@@ -240,18 +248,14 @@ async function ownBlobs(session: Connection): Promise<BlobStore> {
 async function copyFiles(from: BlobStore, to: BlobStore): Promise<void> {
   for (const sha256 of await from.list()) {
     const copied = await to.put(from.read(sha256), MAX_FILE_BYTES)
-    if (copied.sha256 !== sha256) throw new AppError('conflict', `The file ${sha256} is damaged. Run: souk verify`)
+    if (copied.sha256 !== sha256)
+      throw new AppError('conflict', `The file ${sha256} is damaged, so nothing was copied. Run: souk verify`)
   }
 }
 
-function booksIn(session: Connection, tables: readonly PgTable[]): Books {
-  const reads = readHandle(
-    async (call) => call(),
-    ({ name }) => {
-      const table = tables.find((one) => nameOf(one) === name)
-      if (table === undefined) throw new TypeError(`${name} is not declared`)
-      return pgReads(table, ([text, values]) => session.query(text, values))
-    },
-  )
+function booksIn(session: Connection, tables: Tables): Books {
+  const ask: AskRows = ([text, values]) => session.query(text, values)
+  const readsOf = perTable(tables, (table) => gatheredReads(pgReads(table, ask)))
+  const reads = readHandle(async (call) => call(), readsOf)
   return { read: (body) => body(reads), stats: () => ({ seq: 0, records: 0, journalBytes: 0, syncs: 0 }) }
 }
