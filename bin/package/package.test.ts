@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startTestChain } from '../../daemon/ports/chain/evm/anvil/anvil.testkit.ts'
+import { testChainFlags } from '../../daemon/ports/chain/evm/evm.testkit.ts'
 import { toolPath } from '../../fixtures/kit/tools.ts'
 import { copyTree } from '../../fixtures/kit/tree-copy.ts'
 import { load as outside } from '../../fixtures/outside/load.ts'
@@ -117,6 +119,35 @@ describe.skipIf(!isPackable)(
         expect(await buy('text to speech', { text: 'Hello' })).toMatchObject({ isError: true })
       } finally {
         await client.close()
+      }
+    })
+
+    it('encrypts the keys of its operator, starts by the passphrase alone, and sells on', async () => {
+      const chain = await startTestChain(testChainFlags)
+      const phrase = join(place, 'phrase')
+      const by = async (passphrase: string, ...words: string[]) => {
+        await writeFile(phrase, passphrase)
+        const options = { cwd: place, env: { ...env(), SOUK_PASSPHRASE_FILE: phrase }, maxBuffer: OUTPUT_BYTES_MAX }
+        return run(join(place, 'souk'), [...words, '--instance', 'chain', '--json'], options)
+      }
+      const buy = () => by('', 'buy', 'qr_code', '-i', 'data=hello', '--as', 'me', '--yes')
+      try {
+        await by('', 'up', '--port', '0', '--seed', 'house', '--chain', 'devnet', '--rpc-url', chain.url)
+        await by('', 'wallet', 'fund', 'me')
+        await buy()
+        await by('', 'down')
+        const { encrypted } = JSON.parse((await by('three words here', 'admin', 'keys', 'encrypt')).stdout)
+        expect(encrypted).toHaveLength(2)
+        await expect(by('three other words', 'up')).rejects.toThrow('passphrase')
+        await by('three words here', 'up')
+        await buy()
+        const { keys } = JSON.parse((await by('', 'admin', 'keys')).stdout)
+        expect(keys.map(({ lies }: { lies: string }) => lies)).toEqual(['encrypted file', 'encrypted file'])
+        const { checks } = JSON.parse((await by('', 'money', 'audit', '--exit-status')).stdout)
+        expect(checks.filter(({ ok }: { ok: boolean }) => !ok)).toEqual([])
+      } finally {
+        await by('', 'down')
+        await chain.stop()
       }
     })
 

@@ -74,6 +74,7 @@ test('whatever moved after the backup, each wallet gets what it is owed once, an
         end: async () => {
           isDue = false
         },
+        received: async () => ({ rows: [], next: 0 }),
       }
       const restored = { ...ctx, chain: { ...ctx.chain, transfer, catchUp: due } }
       for (const [at, amount] of owed.entries()) await owe(walletAt(at), amount)
@@ -146,6 +147,7 @@ test('a payment that the backup has as released, and the chain has as settled, i
       end: async () => {
         isDue = false
       },
+      received: async () => ({ rows: [], next: 0 }),
     },
   }
   // While a request or the recovery holds it, nothing is decided.

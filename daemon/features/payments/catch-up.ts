@@ -32,7 +32,9 @@ export async function catchUp(ctx: Context): Promise<void> {
     const { rows, deposits, isWhole } = await due.movements()
     const known = await payoutNonces(ctx)
     let isDone = await takeBack(ctx, deposits)
-    for (const moved of rows) {
+    // What came from the cold address is booked by the sweep.
+    const isReturned = ({ from, nonce }: MoneyMove) => from === ctx.config.coldAddress && !nonce
+    for (const moved of rows.filter((one) => !isReturned(one))) {
       if (isOwn(ctx.chain, moved.from)) {
         if (!moved.nonce || !known.has(moved.nonce)) await commit(ctx, (t, draw) => bookPayout(ctx, { t, draw }, moved))
       } else {

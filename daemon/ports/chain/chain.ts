@@ -299,6 +299,12 @@ export type CatchUp = {
   movements(): Promise<Movements>
   /** Called when all movements are in the books. */
   end(): Promise<void>
+  /**
+   * Transfers of a wallet to a pay-to address in final blocks, a bounded number of them.
+   * @param since - first block (default: that of the first start)
+   * @returns also the first block that was not read
+   */
+  received(from: Wallet, since?: number): Promise<{ readonly rows: readonly MoneyMove[]; readonly next: number }>
 }
 
 /** Limit of test money per wallet and day (decisions §3). */

@@ -15,6 +15,8 @@ import { type ChainHomeRow, changeHome } from './rows.ts'
 /** Blocks per log query: the limit of hosted nodes. */
 const SLICE = 2_000
 const RECEIPTS = 50
+/** Blocks that one search for transfers of a wallet reads at most: more than two days of Base. */
+const MAX_SEARCHED = 50 * SLICE
 /** Blocks after the first start in which the last transactions of the lost machine may still be mined. */
 const PENDING_BLOCKS = 30
 const NOBODY = toWallet(`0x${'0'.repeat(40)}`)
@@ -43,16 +45,29 @@ export async function openCatchUp(parts: Parts): Promise<CatchUp> {
     isDue: () => isDue,
     movements: async () => {
       const { block } = await reads.asOf('final')
-      return { ...(await movementsIn(parts, from, Math.min(block, until))), isWhole: block >= until }
+      return { ...(await movementsIn(parts, { from, to: Math.min(block, until) })), isWhole: block >= until }
     },
     end: async () => {
       await changeHome(store, ({ restored: _, ...home }) => home)
       isDue = false
     },
+    received: async (payer, since = row.from_block) => {
+      const { block } = await reads.asOf('final')
+      const to = Math.min(block, since + MAX_SEARCHED - 1)
+      const { rows } = await movementsIn(parts, { from: since, to, payer })
+      return { rows, next: Math.max(since, to + 1) }
+    },
   }
 }
 
-async function movementsIn({ rpc, asset, ring }: Parts, from: number, to: number) {
+type Search = {
+  readonly from: number
+  readonly to: number
+  /** Only transfers of this wallet to a pay-to address (default: all, in both directions). */
+  readonly payer?: Wallet
+}
+
+async function movementsIn({ rpc, asset, ring }: Parts, { from, to, payer }: Search) {
   const logs: FoundLog[] = []
   const wallets = ring.all.map(({ address }) => address)
   const contracts = ring.all.map(({ escrow }) => escrow)
@@ -64,7 +79,8 @@ async function movementsIn({ rpc, asset, ring }: Parts, from: number, to: number
       method: 'eth_getLogs',
       params: [{ ...range, topics: topic }],
     })
-    const found = await readAll(rpc, [call([topics.transfer, null, own]), call([topics.transfer, own])])
+    const out = payer ? [] : [call([topics.transfer, own])]
+    const found = await readAll(rpc, [call([topics.transfer, payer ? addressTopic(payer) : null, own]), ...out])
     logs.push(...found.flatMap(logsIn))
   }
   const receipts = await logsByTransaction(rpc, [...new Set(logs.map(({ transaction }) => transaction))])
