@@ -40,7 +40,6 @@ export function newRecount(): Recount {
   }
 }
 
-/** Adds one transaction. */
 export function recount(books: Recount, row: LedgerRow): void {
   const { sums, faults } = books
   let sum = 0n

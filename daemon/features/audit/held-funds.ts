@@ -102,7 +102,6 @@ async function reasonOf(t: ReadTx, job: JobRow): Promise<string> {
   return isWaiting ? 'the job is verified; its provider is suspended' : `the job is ${job.status}`
 }
 
-/** Maximum number of a wallet's blocked payouts that are summed. */
 const MAX_BLOCKED = 1_000
 
 function payoutFacts(payout: PayoutRow, reason: string): Facts {

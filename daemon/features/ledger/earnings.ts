@@ -45,7 +45,6 @@ async function earningOf(t: ReadTx, { entry, leg, role }: Earned): Promise<Draft
   }
 }
 
-/** Total earnings of a participant in a role. */
 export async function earnedAs(t: ReadTx, ownerId: string, role: EarningRole) {
   const { rows } = await t.table(earnings).page('own_role', [ownerId, role], { limit: 1 })
   return rows[0]?.total_after ?? ZERO

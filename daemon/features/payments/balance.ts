@@ -29,7 +29,6 @@ import type { Handlers, Payer } from './seller.ts'
 
 export type Balance = { readonly available: Usdc; readonly held: Usdc; readonly total: Usdc }
 
-/** Spendable and reserved balance. */
 export async function balanceFacts(t: ReadTx, participant: Pick<ParticipantRow, 'id' | 'wallet'>): Promise<Balance> {
   const available = await balanceOf(t, account.balance(participant.id))
   const { rows } = await t.table(payments).page('open_payer', [participant.wallet], { limit: MAX_OPEN_PAYMENTS })

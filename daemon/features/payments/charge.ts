@@ -183,7 +183,6 @@ function unsettled(order: Order, fault: PaymentFault): PaymentRefused {
  * then takes the full payment flow, which explains the error.
  */
 
-/** Whether the service runs before the payment. */
 export function runsFirst({ seller, quote }: Order): boolean {
   return seller.handler.run !== undefined && quote.settle === 'last'
 }

@@ -214,7 +214,6 @@ async function receiptFor(
   return signReceipt(ctx, { payer: authorization.from, resourceUrl: resourceOf(ctx, exchange), transaction, format })
 }
 
-/** The settlement header for a signed payment; none if a key paid. */
 export function settlementHeader(
   { ctx }: PaidRequest,
   credential: Credential,
@@ -229,7 +228,6 @@ export function settlementHeader(
 
 const REFUSED_FROM = 400
 
-/** Adds the current request id to a stored refusal. */
 function bodyFor({ exchange }: PaidRequest, { status, body }: PaidAnswer): string {
   if (status < REFUSED_FROM) return body
   return JSON.stringify({ ...JSON.parse(body), request_id: exchange.requestId })

@@ -211,9 +211,7 @@ export type VerificationFacts = {
   marginSeconds: number
   /** Signer, recovered from the signature or confirmed by the wallet's contract. */
   signer: Wallet | null
-  /** On-chain balance of the payer. */
   funds: bigint
-  /** Sum of the payer's other open reservations. */
   openReservations: bigint
 }
 

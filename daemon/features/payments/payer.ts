@@ -18,7 +18,6 @@ export type Tendered =
   | {
       readonly kind: 'x402'
       readonly payment: PaymentCredential
-      /** Recovered signer; null if the signature is invalid. */
       readonly signer: Wallet | null
     }
   | { readonly kind: 'balance'; readonly key: string }

@@ -22,7 +22,6 @@ export const MAX_OPEN_PAYMENTS_IN_ALL = 4_096
 
 export type Reservation = { readonly kind: 'reserved'; readonly payment: PaymentRow } | Refusal
 
-/** Why a payment cannot be reserved. */
 export type Refusal =
   /** The same authorization or `Idempotency-Key` was used before. */
   | { readonly kind: 'known'; readonly payment: PaymentRow }
@@ -31,7 +30,6 @@ export type Refusal =
   | { readonly kind: 'short'; readonly available: Usdc }
 
 export type Funds = {
-  /** On-chain balance of the wallet. */
   readonly onChain: Usdc
   /** Open payments whose money has already moved. They no longer reserve funds. */
   readonly moved: ReadonlySet<string>
@@ -154,7 +152,6 @@ async function authorizationRefusal(
   return { kind: 'unfunded', settling: promised.filter((row) => row.state === 'settling').map((row) => row.id) }
 }
 
-/** Moves the money of a balance payment from the balance into a hold. */
 async function holdBalance(
   t: Tx,
   draw: Draw,

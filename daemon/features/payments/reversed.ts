@@ -165,7 +165,6 @@ export async function coverLosses(ctx: Pick<Context, 'store' | 'entropy' | 'cloc
   }
 }
 
-/** Losses not covered yet. */
 export async function uncoveredLosses(t: ReadTx): Promise<readonly PaymentRow[]> {
   return everyRow(t.table(payments), { index: 'uncovered', prefix: [], limit: PAGE })
 }
@@ -199,7 +198,6 @@ export async function returnLoss(t: Tx, draw: Draw, { payment, transaction, at }
 
 type Part = { readonly from: string; readonly amount: Usdc; readonly at: number }
 
-/** Tells a depositor that a reverted deposit is in the balance again. */
 async function tellOwner(t: Tx, draw: Draw, { from, amount, at }: Part): Promise<void> {
   const participantId = from.startsWith('bal:') ? accountOwner(from) : null
   if (participantId === null) return
@@ -225,7 +223,6 @@ async function payWithheld(t: Tx, draw: Draw, { payment, withheld, at }: Withhel
   return left
 }
 
-/** Payment states in which a withheld refund is owed. */
 export const owingStates = ['fulfilled', 'refunded'] as const
 
 function unpaid(left: Usdc): Pick<PaymentRow, 'withheld'> {

@@ -137,7 +137,6 @@ export async function carry(ctx: Context, { input, outcome }: Carried): Promise<
   return { input: { ...input, body: null }, outcome: null, file_sha256: await putText(ctx.blobs, salted) }
 }
 
-/** Temporary data of a payment, from its row or file. */
 export async function carriedBy(ctx: Context, payment: PaymentRow): Promise<Carried> {
   const { id, input, outcome, file_sha256 } = payment
   if (input === null) throw new Error(`payment ${id} has no purchase`)
@@ -146,7 +145,6 @@ export async function carriedBy(ctx: Context, payment: PaymentRow): Promise<Carr
   return { input: { ...input, body: file.body }, outcome: file.outcome }
 }
 
-/** The row of an ended payment, without its temporary data. */
 export function bare({ file_sha256, begun, ...payment }: PaymentRow): PaymentRow {
   return { ...payment, input: null, outcome: null, terms: null, open: false }
 }

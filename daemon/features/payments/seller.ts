@@ -159,7 +159,6 @@ export type HandlerTable = Readonly<Record<string, unknown>>
 /** Handlers of all endpoints, needed to finish a payment from its row. */
 export const sellers = defineResource<HandlerTable>('sellers')
 
-/** The seller at an endpoint; undefined if the endpoint is free. */
 export function sellerOf(handlers: HandlerTable, name: string): Seller | undefined {
   if (!isKeyOf(api, name)) return undefined
   const endpoint: Endpoint = api[name]

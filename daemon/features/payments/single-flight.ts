@@ -11,7 +11,6 @@ export type InFlight = {
   readonly answer: Promise<PaidAnswer | undefined>
 }
 
-/** Payments in progress, by id. */
 export const inFlight = defineResource<ShortLived<InFlight>>('in-flight')
 
 /** @throws AppError 409 when the payment or the `Idempotency-Key` was used for another request */

@@ -44,7 +44,6 @@ export function payoutState({ status, blocked }: Pick<PayoutRow, 'status' | 'blo
   return blocked ? 'blocked' : status
 }
 
-/** Whether money is in flight. The wallet's next payout then waits. */
 export function isOpenPayout(state: PayoutState): boolean {
   return state !== 'confirmed' && state !== 'failed' && state !== 'blocked'
 }

@@ -20,7 +20,6 @@ import { type PayoutRow, payouts } from './rows.ts'
 import { announce, applyPayoutStep, BLOCKED_REVIEW_MS, type PayoutStep } from './steps.ts'
 
 const PAYOUT_PAGE = 100
-/** Maximum number of a wallet's blocked payouts that are summed. */
 const MAX_KEPT = 1_000
 /** Interval of checks whether a wallet is free for its next payout. */
 const BUSY_REVIEW_MS = HOUR_MS
@@ -38,7 +37,6 @@ type NewPayout = {
   /** Amount to pay (default: the account's whole balance). */
   readonly amount?: Usdc
   readonly ref: Ref
-  /** Transaction id (default: a new id). */
   readonly transactionId?: string
   readonly at: number
 }
@@ -106,13 +104,11 @@ export async function openPayoutOf(t: ReadTx, wallet: Wallet): Promise<PayoutRow
   return (await t.table(payouts).page('open_wallet', [wallet], { limit: 1 })).rows[0]
 }
 
-/** The part of a wallet's blocked money that came from one account. */
 export async function keptOf(t: ReadTx, { wallet, source }: Pick<PayoutRow, 'wallet' | 'source'>): Promise<Usdc> {
   const { rows } = await t.table(payouts).page('blocked_wallet', [wallet], { limit: MAX_KEPT })
   return usdc(rows.reduce((sum, row) => (row.source === source ? sum + row.amount : sum), 0n))
 }
 
-/** Pays out all refunds owed to a wallet. */
 export function openRefund(
   t: Tx,
   draw: Draw,

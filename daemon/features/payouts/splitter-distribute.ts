@@ -11,7 +11,6 @@ type PayeeShare = { readonly to: Payee['to']; readonly amount: Usdc }
 
 const WHOLE_BPS = 10_000n
 
-/** Default payees: the operator gets all revenue (decisions §5). */
 export const operatorOnly: readonly Payee[] = [{ to: 'operator', bps: WHOLE_BPS }]
 
 /** Payees' shares, rounded down. The remainder stays in the account. */
@@ -26,7 +25,6 @@ export function payeeFault(payees: readonly Payee[]): string | undefined {
   return sum === WHOLE_BPS ? undefined : `the shares sum to ${Number(sum) / 100} %, not 100 %`
 }
 
-/** Revenue accounts, in order of distribution. */
 const sources = ['fees', 'ops'] as const
 
 /** Distributes both revenue accounts. Payees are paid to their wallets, the operator in the books (decisions §5). */

@@ -17,20 +17,16 @@ import { type PayoutRow, payouts } from './rows.ts'
 const FIRST_RETRY_MS = SECOND_MS
 const LONGEST_RETRY_MS = HOUR_MS
 const MAX_DOUBLINGS = 20
-/** Interval of checks for a missing signing key. */
 const KEY_REVIEW_MS = HOUR_MS
 export const BLOCKED_REVIEW_MS = DAY_MS
 
 export type PayoutStep = {
   readonly event: PayoutEvent
   readonly at: number
-  /** Why the payout waits or ended. */
   readonly error?: string
   /** Review delay of a blocked payout (default: a day). */
   readonly waitMs?: number
-  /** Pay-to address that signs the payout. */
   readonly from?: Wallet
-  /** Chain transaction of a confirmed payout. */
   readonly transaction?: string
 }
 

@@ -13,7 +13,6 @@ import { gasDays, type PayoutRow } from './rows.ts'
 
 /* Gas actions make the operator pay gas, for no fee: withdrawals, and refunds after a cancel (decisions §4). */
 
-/** Maximum gas actions per wallet and UTC day. */
 export const GAS_ACTS_A_DAY = 20
 /** Minimum on-chain withdrawal. A smaller one must empty the balance, and is possible once a day for each wallet. */
 export const SMALLEST_ON_CHAIN = usdc(1_000_000n)
@@ -28,7 +27,6 @@ export function costsGas({ chain }: Pick<Context, 'chain'>): boolean {
 export const GAS_ACTS_TOLD = 100
 const PAGE_ROWS = 1_000
 
-/** Number of gas actions of all wallets today (UTC). */
 export async function gasActsToday({ store, clock }: Pick<Context, 'store' | 'clock'>): Promise<number> {
   const today = { index: 'day', prefix: [Math.floor(clock.wall() / DAY_MS)], limit: PAGE_ROWS }
   return (await everyRow(store.table(gasDays), today)).reduce((sum, { acts }) => sum + acts, 0)
@@ -72,7 +70,6 @@ export async function refusePaused(t: ReadTx): Promise<void> {
 type Withdrawal = {
   readonly participant: Pick<ParticipantRow, 'id' | 'wallet'>
   readonly kind: Extract<PayoutRow['kind'], 'withdrawal' | 'referral'>
-  /** The participant's account. */
   readonly source: string
   readonly amount: Usdc
   /** Whether the withdrawal takes a whole balance that is below the minimum. */

@@ -113,7 +113,6 @@ export type ChainFaultCode =
 
 export type ChainFault = {
   readonly code: ChainFaultCode
-  /** The problem and its remedy. */
   readonly sentence: string
   readonly transaction?: string
 }
@@ -183,7 +182,6 @@ export type ChainTransaction = {
     readonly block: number
     readonly ok: boolean
     readonly at: number
-    /** Gas fee; undefined if unknown. */
     readonly costWei?: bigint | undefined
   } | null
 }
@@ -285,7 +283,6 @@ export type MoneyMove = {
 
 export type Movements = {
   readonly rows: readonly MoneyMove[]
-  /** Escrow ids of the jobs for which money was deposited. */
   readonly deposits: readonly Hex[]
   /** Whether everything that happened before the start is final. */
   readonly isWhole: boolean
@@ -339,7 +336,6 @@ export type ChainPort = {
   readonly pays?: boolean
   /** The asset's EIP-712 domain. */
   readonly domain: TokenDomain
-  /** The digest that a payer signs. */
   readonly digestOf: (authorization: Authorization) => Uint8Array
   balanceOf(wallet: Wallet): Promise<Usdc>
   /** @param finality - required finality (default: `included`) */

@@ -50,9 +50,7 @@ export type EscrowParts = {
   readonly queue: Pick<TxQueue, 'call'>
   readonly address: Wallet
   readonly chainId: number
-  /** EIP-712 domain separator of the token. */
   readonly separator: Uint8Array
-  /** Key of `payTo`, which signs deposits. */
   readonly payToKey: Signer
 }
 

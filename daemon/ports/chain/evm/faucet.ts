@@ -10,7 +10,6 @@ import { encodeCall } from './rpc/abi.ts'
 import { RpcUnavailableError } from './rpc/values.ts'
 import { mint } from './token.ts'
 
-/** Faucet grants of a devnet wallet. */
 const ChainGrantRow = z.strictObject({
   wallet: StoredWallet,
   version: z.int(),

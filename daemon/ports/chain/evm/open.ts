@@ -36,7 +36,6 @@ export type EvmDeployment = {
   readonly escrow?: Wallet
   /** Batch contract. Without it, each transfer has its own transaction, and undeployed wallets are refused. */
   readonly batch?: NonNullable<QueueOptions['batch']>
-  /** First block to search for events. */
   readonly fromBlock: number
 }
 

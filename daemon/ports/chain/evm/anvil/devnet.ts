@@ -150,9 +150,7 @@ export async function openDevnet({ folder, log, ...options }: DevnetOptions) {
 
   return {
     url,
-    /** Whether the chain started with stored state. */
     wasThere,
-    /** Saves the current state to disk. */
     keep: keeper.now,
     close: async () => {
       await keeper.now().catch(() => undefined) // it writes itself out at its end too

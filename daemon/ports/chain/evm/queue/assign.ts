@@ -15,7 +15,6 @@ export type Parcel = {
   readonly sender: GasSender
 }
 
-/** Call data and gas for transfers in one transaction. */
 export function transferPayload(core: Core, works: readonly TransferWork[]): Payload {
   const { batch, token } = core.options
   const [first] = works
@@ -92,7 +91,6 @@ async function takeNonce(t: Tx, signer: Wallet, nonce: number): Promise<void> {
   await signers.update(signer, own.version, { next_nonce: nonce + 1 })
 }
 
-/** Starts following a stored transaction. */
 export function openTx(core: Core, row: ChainTxRow): OpenTx {
   const now = core.options.wall()
   const tx: OpenTx = {

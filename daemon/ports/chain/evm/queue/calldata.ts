@@ -53,7 +53,6 @@ export function transferCall(authorization: Authorization, signature: Hex): Hex 
 export type BatchKind = 'capped' | 'multicall3'
 export type BatchedCall = { readonly target: Wallet; readonly data: Hex; readonly gasCap: number }
 
-/** Call data for a batch whose calls may fail individually. */
 export function batchCall(kind: BatchKind, calls: readonly BatchedCall[]): Hex {
   const all = calls.map(({ target, data, gasCap }) => {
     return { target, allowFailure: true, gasCap: BigInt(gasCap), callData: data }
@@ -76,7 +75,6 @@ function isLike({ target, data, gasCap }: BatchedCall, other: BatchedCall): bool
 
 export type BatchResult = { readonly ok: boolean; readonly data: Hex }
 
-/** Results of a batch; undefined if invalid. */
 export function batchResults(returned: Hex, count: number): readonly BatchResult[] | undefined {
   const [results] = attempt(() => decodeAbiParameters(batchAnswer, returned)) ?? []
   return results?.length === count ? results : undefined
@@ -98,7 +96,6 @@ export function probeCall({ accounts, calls }: ProbeQuestion): Hex | undefined {
   return data.length <= 2 + 2 * MAX_INITCODE_BYTES ? data : undefined
 }
 
-/** Result of a probe; undefined if invalid. */
 export function probeAnswer(returned: Hex, { accounts, calls }: ProbeQuestion): ProbeAnswer | undefined {
   const [at, coded, results] = attempt(() => decodeAbiParameters(probeOutput, returned)) ?? []
   const block = Number(at)

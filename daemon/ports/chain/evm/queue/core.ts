@@ -109,7 +109,6 @@ export type TransferWork = {
   notBefore: number
   /** Number of the latest block when the first transaction was signed. Event searches start at this block. */
   since: number | undefined
-  /** Its current transaction. */
   tx: OpenTx | undefined
   readonly at: number
 }
@@ -260,12 +259,10 @@ export function noteError(core: Core, error: unknown): void {
   core.lastError = { at: core.options.wall(), message }
 }
 
-/** Waiting orders that may be sent now. */
 export function sendable({ waiting, isHeld }: Core): QueueWork[] {
   return isHeld ? waiting.filter((work) => work.kind === 'call' && work.order.from !== undefined) : waiting
 }
 
-/** The gas key of a transaction. */
 export function senderOf({ senders, sender }: Core, address: Wallet | undefined): GasSender {
   return (address === undefined ? undefined : senders.get(address)) ?? sender
 }

@@ -159,7 +159,6 @@ function openRows({ options }: Core, signer: Wallet): Promise<ChainTxRow[]> {
   return everyRow(options.store.table(chainTxs), { index: 'open', prefix: [signer], limit: PAGE })
 }
 
-/** Number of a gas key's transactions on the chain. */
 async function countOf(core: Core, { address }: Signer): Promise<number> {
   const { rpc } = core.options
   const { head, answers } = await rpc.read([{ method: 'eth_getTransactionCount', params: [address, 'latest'] }])

@@ -8,7 +8,6 @@ import type { OrderOutcome } from './queue.ts'
 const UNDONE_RETRY_MS = 500
 const MS = 1_000
 
-/** Failures by revert text of the USDC contract. */
 const reasons: readonly (readonly [RegExp, SettleFailure])[] = [
   [/is used or canceled/, 'authorization_used'],
   [/is expired/, 'authorization_expired'],

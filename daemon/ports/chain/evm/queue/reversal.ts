@@ -54,7 +54,6 @@ async function ended(core: Core, { tx, place, item, result }: Ended): Promise<vo
   tell(core, { from, nonce, value, transaction })
 }
 
-/** Reports all stored reversals to a new listener. */
 export async function tellOld({ options }: Core, listener: (reversal: Reversal) => void): Promise<void> {
   const part = { index: 'reversed', prefix: [], limit: PAGE }
   for await (const rows of eachPage(options.store.table(chainTransfers), part)) {
