@@ -1,20 +1,22 @@
 import type { PgAddress } from '../../daemon/store/postgres/address.ts'
 import { type Connection, connectPrimary } from '../../daemon/store/postgres/connection.ts'
 import { openPgStore, type PgStore } from '../../daemon/store/postgres/open.ts'
-import { openFleet } from '../../fixtures/kit/fleet.ts'
+import { type Fleet, openFleet, until } from '../../fixtures/kit/fleet.ts'
 import { hasPostgres, startPostgres, type TestServer } from '../../fixtures/kit/postgres.ts'
 import { purchase, purchaseCollections } from './purchase.ts'
-import { figure, type Measured, median, quantile, ratios } from './report.ts'
+import { figure, type Measured, median, quantile, ratios, timeOf } from './report.ts'
 
 /*
  * PostgreSQL: how many purchases a lane commits, alone and beside two others, against a loop that inserts as many rows
- * without any rule; and what the hop through a front costs a catalog page. Everything is synced.
+ * without any rule; what the hop through a front costs a catalog page, and how soon all daemons answer with an act at one
+ * of them. Everything is synced.
  */
 
 const WRITERS = [1, 16, 64] as const
 const ROUNDS = 4
 const ROUND_MS = 1_500
 const PAGES = 400
+const ACTS = 200
 const LANES = 3
 const MILLISECONDS_A_SECOND = 1_000
 /** Tables of the bare inserts, with a key and an index as the lane's tables have. */
@@ -129,12 +131,12 @@ async function hops(server: TestServer): Promise<Measured[]> {
     const times = { leader: [] as number[], front: [] as number[] }
     const led = await fleet.leader()
     for (let page = 0; page < PAGES; page += 1) {
-      times.leader.push(await timeOf(`${fleet.urlOf(led)}/v1/services/catalog?limit=20&offset=${page % 2}`))
-      times.front.push(
-        await timeOf(`${fleet.urlOf((led + 1) % LANES)}/v1/services/catalog?limit=20&offset=${page % 2}`),
-      )
+      const read = (n: number) => async () =>
+        (await fetch(`${fleet.urlOf(n)}/v1/services/catalog?limit=20&offset=${page % 2}`)).arrayBuffer()
+      times.leader.push(await timeOf(read(led)))
+      times.front.push(await timeOf(read((led + 1) % LANES)))
     }
-    return ([0.5, 0.99] as const).map((share) => {
+    const pages = ([0.5, 0.99] as const).map((share) => {
       const [front, leader] = [quantile(times.front, share), quantile(times.leader, share)]
       const detail = `${figure(front)} / ${figure(leader)} ms, one request at a time`
       return {
@@ -144,13 +146,29 @@ async function hops(server: TestServer): Promise<Measured[]> {
         detail,
       }
     })
+    return [...pages, await lag(fleet)]
   } finally {
     await fleet.close()
   }
 }
 
-async function timeOf(url: string): Promise<number> {
-  const started = performance.now()
-  await (await fetch(url)).arrayBuffer()
-  return performance.now() - started
+/** From the response to an operator's act at one daemon until each of them answers with it. */
+async function lag(fleet: Fleet): Promise<Measured> {
+  const times: number[] = []
+  for (let act = 0; act < ACTS; act += 1) {
+    const paused = act % 2 === 0
+    const path = `/dashboard/api/admin/platform/${paused ? 'pause' : 'unpause'}`
+    const { status, text } = await fleet.calls(act % LANES).admin('POST', path, { body: { reason: 'bench' } })
+    if (status !== 200) throw new Error(text)
+    const all = Array.from({ length: LANES }, (_, n) => fleet.calls(n))
+    const seen = () => all.map(({ call }) => until(async () => (await call('GET', '/health')).body.paused === paused))
+    times.push(await timeOf(() => Promise.all(seen())))
+  }
+  return {
+    name: 'p99 until all three daemons answer with an act at one of them',
+    values: [quantile(times, 0.99)],
+    unit: 'ms',
+    budget: { atMost: 300 },
+    detail: `p50 ${figure(median(times))} ms, three requests`,
+  }
 }
