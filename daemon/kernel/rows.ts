@@ -10,41 +10,6 @@ export const CounterRow = z.strictObject({ ...stored, value: z.int() })
 
 export const SettingRow = z.strictObject({ ...stored, value: z.json() })
 
-/** A stored agent or provider. Times are epoch milliseconds of business time. */
-export const ParticipantRow = z.strictObject({
-  ...stored,
-  wallet: StoredWallet,
-  name: z.string(),
-  description: z.string(),
-  type: z.enum(participantTypes),
-  webhook_url: z.string().nullable(),
-  capabilities: z.array(z.string()),
-  links: z.record(z.string(), z.string()),
-  /** Whether the participant chose to be listed; null if it did not choose. Then an active listing decides. */
-  listable: z.boolean().nullable(),
-  /** Effective value of `listable`, for the directory's index. */
-  in_directory: z.boolean(),
-  verification_tier: z.enum(tiers),
-  referred_by: z.string().nullable(),
-  /** When the participant was suspended, or null. Its key can then only read, and its wallet cannot pay. */
-  suspended_at: z.int().nullable(),
-  terms_version: z.string().nullable(),
-  terms_accepted_at: z.int().nullable(),
-  first_party: z.boolean(),
-  /** SHA-256 of the API key, hex. */
-  key_hash: z.string(),
-  webhook_secret: z.string(),
-  /** A custom header sent to the participant's endpoints. Its value is sealed. */
-  endpoint_header: z.strictObject({ name: z.string(), box: z.string() }).exactOptional(),
-  /** Details for receipts and statements; shown nowhere else. */
-  tax: TaxDetails.nullable().exactOptional(),
-  /** The previous webhook secret. It signs deliveries together with the present secret until the wall time `until`. */
-  previous_webhook_secret: z.strictObject({ secret: z.string(), until: z.int() }).nullable(),
-  created_at: z.int(),
-  updated_at: z.int(),
-})
-export type ParticipantRow = z.infer<typeof ParticipantRow>
-
 /**
  * Lets participants list their own jobs, threads and subscriptions: one row per side. Keyed by wallet, so that a buyer
  * who registers later sees earlier records (decisions §3).
@@ -63,15 +28,40 @@ export const PartyRow = z.strictObject({
 })
 export type PartyRow = z.infer<typeof PartyRow>
 
-/** Counts of one hour of business time: group → name → count. The key is the hour since the epoch as text. */
-export const TallyRow = z.strictObject({
-  ...stored,
-  counts: z.record(z.string(), z.record(z.string(), z.int().positive())),
-})
-export type TallyRow = z.infer<typeof TallyRow>
-
+/** A stored agent or provider. Times are epoch milliseconds of business time. */
 export const participants = defineCollection('participants', {
-  schema: ParticipantRow,
+  schema: z.strictObject({
+    ...stored,
+    wallet: StoredWallet,
+    name: z.string(),
+    description: z.string(),
+    type: z.enum(participantTypes),
+    webhook_url: z.string().nullable(),
+    capabilities: z.array(z.string()),
+    links: z.record(z.string(), z.string()),
+    /** Whether the participant chose to be listed; null if it did not choose. Then an active listing decides. */
+    listable: z.boolean().nullable(),
+    /** Effective value of `listable`, for the directory's index. */
+    in_directory: z.boolean(),
+    verification_tier: z.enum(tiers),
+    referred_by: z.string().nullable(),
+    /** When the participant was suspended, or null. Its key can then only read, and its wallet cannot pay. */
+    suspended_at: z.int().nullable(),
+    terms_version: z.string().nullable(),
+    terms_accepted_at: z.int().nullable(),
+    first_party: z.boolean(),
+    /** SHA-256 of the API key, hex. */
+    key_hash: z.string(),
+    webhook_secret: z.string(),
+    /** A custom header sent to the participant's endpoints. Its value is sealed. */
+    endpoint_header: z.strictObject({ name: z.string(), box: z.string() }).exactOptional(),
+    /** Details for receipts and statements; shown nowhere else. */
+    tax: TaxDetails.nullable().exactOptional(),
+    /** The previous webhook secret. It signs deliveries together with the present secret until the wall time `until`. */
+    previous_webhook_secret: z.strictObject({ secret: z.string(), until: z.int() }).nullable(),
+    created_at: z.int(),
+    updated_at: z.int(),
+  }),
   indexes: [
     { name: 'wallet', fields: ['wallet'], unique: true },
     { name: 'key', fields: ['key_hash'], unique: true },
@@ -89,6 +79,7 @@ export const participants = defineCollection('participants', {
     },
   ],
 })
+export type ParticipantRow = z.infer<typeof participants.schema>
 
 export const counters = defineCollection('counters', { schema: CounterRow, indexes: [] })
 
@@ -107,7 +98,15 @@ export async function putSetting(t: Tx, id: string, value: z.infer<typeof Settin
   await t.table(settings).put({ id, value })
 }
 
-export const tallies = defineCollection('tallies', { schema: TallyRow, indexes: [] })
+/** Counts of one hour of business time: group → name → count. The key is the hour since the epoch as text. */
+export const tallies = defineCollection('tallies', {
+  schema: z.strictObject({
+    ...stored,
+    counts: z.record(z.string(), z.record(z.string(), z.int().positive())),
+  }),
+  indexes: [],
+})
+export type TallyRow = z.infer<typeof tallies.schema>
 
 /** A collection of party rows. `parties.ts` writes them together with their subjects. */
 export function partiesOf(name: string): Collection<PartyRow> {

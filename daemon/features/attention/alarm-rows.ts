@@ -21,23 +21,22 @@ const AlarmMessage = z.strictObject({
 export type AlarmMessage = z.infer<typeof AlarmMessage>
 
 /** What one target was told. The key is a hash of the target. Times are wall time. */
-const AlarmRow = z.strictObject({
-  ...stored,
-  /** Open problems of the messages that arrived. */
-  told: z.array(ToldItem),
-  /** A message that is being sent. It is stored first, so that a crash repeats it instead of making a new one. */
-  pending: AlarmMessage.nullable(),
-  /** Failed tries since the last message that arrived. */
-  failures: z.int(),
-  failing_since: z.int().nullable(),
-  error: z.string().nullable(),
-  next_try_at: z.int(),
-  sent_at: z.int().nullable(),
-})
-export type AlarmRow = z.infer<typeof AlarmRow>
-
 export const alarmRows = defineCollection('alarm_targets', {
-  schema: AlarmRow,
+  schema: z.strictObject({
+    ...stored,
+    /** Open problems of the messages that arrived. */
+    told: z.array(ToldItem),
+    /** A message that is being sent. It is stored first, so that a crash repeats it instead of making a new one. */
+    pending: AlarmMessage.nullable(),
+    /** Failed tries since the last message that arrived. */
+    failures: z.int(),
+    failing_since: z.int().nullable(),
+    error: z.string().nullable(),
+    next_try_at: z.int(),
+    sent_at: z.int().nullable(),
+  }),
   indexes: [{ name: 'all', fields: ['id'] }],
 })
+export type AlarmRow = z.infer<typeof alarmRows.schema>
+
 export const attentionCollections = [alarmRows]

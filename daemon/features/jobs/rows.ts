@@ -79,24 +79,6 @@ export const JobRow = z.strictObject({
 })
 export type JobRow = z.infer<typeof JobRow>
 
-/** Large deliverables, as earlier versions stored them. */
-export const DeliverablesRow = z.strictObject({
-  /** `id` is the id of the job. */
-  ...stored,
-  /** JSON text of the array of deliverables. */
-  text: z.string(),
-})
-export type DeliverablesRow = z.infer<typeof DeliverablesRow>
-
-/** A job that reputation must still count, or count again. */
-export const UncountedJobRow = z.strictObject({
-  /** `id` is the id of the job. */
-  ...stored,
-  /** Business time of the change. */
-  at: z.int(),
-})
-export type UncountedJobRow = z.infer<typeof UncountedJobRow>
-
 export const jobs = defineCollection('jobs', {
   schema: JobRow,
   indexes: [
@@ -114,14 +96,31 @@ export const jobs = defineCollection('jobs', {
   ],
 })
 
-export const deliverables = defineCollection('deliverables', { schema: DeliverablesRow, indexes: [] })
+/** Large deliverables, as earlier versions stored them. */
+export const deliverables = defineCollection('deliverables', {
+  schema: z.strictObject({
+    /** `id` is the id of the job. */
+    ...stored,
+    /** JSON text of the array of deliverables. */
+    text: z.string(),
+  }),
+  indexes: [],
+})
+export type DeliverablesRow = z.infer<typeof deliverables.schema>
 
 export const jobParties = partiesOf('job_parties')
 
+/** A job that reputation must still count, or count again. */
 export const uncountedJobs = defineCollection('uncounted_jobs', {
-  schema: UncountedJobRow,
+  schema: z.strictObject({
+    /** `id` is the id of the job. */
+    ...stored,
+    /** Business time of the change. */
+    at: z.int(),
+  }),
   indexes: [{ name: 'due', fields: ['at'] }],
 })
+export type UncountedJobRow = z.infer<typeof uncountedJobs.schema>
 
 export async function insertJob(t: Tx, draft: Draft<JobRow>): Promise<JobRow> {
   const job = await t.table(jobs).insert(draft)

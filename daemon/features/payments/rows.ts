@@ -11,86 +11,64 @@ import { type AnyCollection, defineCollection, stored } from '../../store/port.t
  * A payment. The row is durable before the run starts. From `settling` on, it has all that is needed without the
  * caller: endpoint, input, signed bytes, outcome. Input, outcome and terms are dropped when the payment ends.
  */
-export const PaymentRow = z.strictObject({
-  /** `id` is `network:asset:from:nonce` of an authorization, `balance:<request id>` or `subscription:<request id>`. */
-  ...stored,
-  /** `subscription`: a paid period covers the call, so the price is 0 and no money moves. */
-  method: z.enum(['x402', 'balance', 'subscription']),
-  state: z.enum(paymentStates),
-  /** True until fulfilled, released, refunded or reversed. Recovery reads all open payments. */
-  open: z.boolean(),
-  payer: StoredWallet,
-  participant_id: z.string().nullable(),
-  price: Micro,
-  settle: z.enum(['first', 'last']),
-  endpoint: z.string(),
-  /** Params, query and body for recovery; null before `settling` and after the payment ended. */
-  input: WireInput.nullable(),
-  /** SHA-256 of the file with body and outcome if they are large; both are then null here. */
-  file_sha256: z.string().exactOptional(),
-  /** External work that the run began, for example at a provider. Recorded in the transaction that began it. */
-  begun: KnownJson.exactOptional(),
-  fingerprint: z.string(),
-  /** `Idempotency-Key`, hashed with its scope; null if not sent. */
-  idempotency: z.string().nullable(),
-  receipt_id: z.string(),
-  /** Request id; absent in rows of earlier builds. */
-  request_id: z.string().exactOptional(),
-  /** The signed authorization, stored before it is sent. */
-  authorization: z
-    .strictObject({
-      x402_version: z.union([z.literal(1), z.literal(2)]),
-      /** The pay-to address; absent in rows of earlier builds. */
-      to: StoredWallet.exactOptional(),
-      value: Micro,
-      valid_after: z.bigint(),
-      valid_before: z.bigint(),
-      nonce: StoredHex,
-      signature: StoredHex, // 65 bytes, or what a contract wallet took for its own; bounded by the header it came in
-    })
-    .nullable(),
-  /** Ids of ledger transactions: the hold of a balance payment, and after its release the return of the hold. */
-  books: z.array(z.string()).exactOptional(),
-  /** Id of the ledger transaction that the payment paid for; absent in rows of earlier builds. */
-  entry: z.string().exactOptional(),
-  /** Loss from a reversed payment that earnings do not cover yet. */
-  uncovered: Micro.exactOptional(),
-  /** State before the reversal. `borne`: each bearer's share of the loss, given back when the money returns. */
-  reversed_from: z.enum(paymentStates).exactOptional(),
-  borne: z.array(z.strictObject({ from: z.string(), amount: Micro })).exactOptional(),
-  /** A refund that is withheld since the reversal, and owed once the money is back. */
-  withheld: Micro.exactOptional(),
-  /** Quoted facts besides the price (shares, provider). Later edits of the listing do not change them. */
-  terms: KnownJson,
-  /** Result of the run, for endpoints that settle last. */
-  outcome: KnownJson,
-  transaction: z.string().nullable(),
-  created_at: z.int(),
-  updated_at: z.int(),
-})
-export type PaymentRow = z.infer<typeof PaymentRow>
-
-/** Stored response of a payment, for retries. */
-export const AnswerRow = z.strictObject({
-  /** `id` is the id of the payment. */
-  ...stored,
-  status: z.int(),
-  /** JSON text with secrets set to null; empty if large. */
-  body: z.string(),
-  /** SHA-256 of a large body's file. */
-  file_sha256: z.string().exactOptional(),
-  /** AES-256-GCM box of the secret members, base64; null without secrets or sealing key. */
-  sealed: z.string().nullable(),
-  at: z.int(),
-})
-export type AnswerRow = z.infer<typeof AnswerRow>
-
-/** The payment for which an `Idempotency-Key` was used. `id` is the key, hashed with its scope. */
-export const IdempotencyRow = z.strictObject({ ...stored, payment_id: z.string(), at: z.int() })
-export type IdempotencyRow = z.infer<typeof IdempotencyRow>
-
 export const payments = defineCollection('payments', {
-  schema: PaymentRow,
+  schema: z.strictObject({
+    /** `id` is `network:asset:from:nonce` of an authorization, `balance:<request id>` or `subscription:<request id>`. */
+    ...stored,
+    /** `subscription`: a paid period covers the call, so the price is 0 and no money moves. */
+    method: z.enum(['x402', 'balance', 'subscription']),
+    state: z.enum(paymentStates),
+    /** True until fulfilled, released, refunded or reversed. Recovery reads all open payments. */
+    open: z.boolean(),
+    payer: StoredWallet,
+    participant_id: z.string().nullable(),
+    price: Micro,
+    settle: z.enum(['first', 'last']),
+    endpoint: z.string(),
+    /** Params, query and body for recovery; null before `settling` and after the payment ended. */
+    input: WireInput.nullable(),
+    /** SHA-256 of the file with body and outcome if they are large; both are then null here. */
+    file_sha256: z.string().exactOptional(),
+    /** External work that the run began, for example at a provider. Recorded in the transaction that began it. */
+    begun: KnownJson.exactOptional(),
+    fingerprint: z.string(),
+    /** `Idempotency-Key`, hashed with its scope; null if not sent. */
+    idempotency: z.string().nullable(),
+    receipt_id: z.string(),
+    /** Request id; absent in rows of earlier builds. */
+    request_id: z.string().exactOptional(),
+    /** The signed authorization, stored before it is sent. */
+    authorization: z
+      .strictObject({
+        x402_version: z.union([z.literal(1), z.literal(2)]),
+        /** The pay-to address; absent in rows of earlier builds. */
+        to: StoredWallet.exactOptional(),
+        value: Micro,
+        valid_after: z.bigint(),
+        valid_before: z.bigint(),
+        nonce: StoredHex,
+        signature: StoredHex, // 65 bytes, or what a contract wallet took for its own; bounded by the header it came in
+      })
+      .nullable(),
+    /** Ids of ledger transactions: the hold of a balance payment, and after its release the return of the hold. */
+    books: z.array(z.string()).exactOptional(),
+    /** Id of the ledger transaction that the payment paid for; absent in rows of earlier builds. */
+    entry: z.string().exactOptional(),
+    /** Loss from a reversed payment that earnings do not cover yet. */
+    uncovered: Micro.exactOptional(),
+    /** State before the reversal. `borne`: each bearer's share of the loss, given back when the money returns. */
+    reversed_from: z.enum(paymentStates).exactOptional(),
+    borne: z.array(z.strictObject({ from: z.string(), amount: Micro })).exactOptional(),
+    /** A refund that is withheld since the reversal, and owed once the money is back. */
+    withheld: Micro.exactOptional(),
+    /** Quoted facts besides the price (shares, provider). Later edits of the listing do not change them. */
+    terms: KnownJson,
+    /** Result of the run, for endpoints that settle last. */
+    outcome: KnownJson,
+    transaction: z.string().nullable(),
+    created_at: z.int(),
+    updated_at: z.int(),
+  }),
   indexes: [
     { name: 'open', fields: ['created_at'], where: { field: 'open', equals: true } },
     { name: 'open_payer', fields: ['payer'], where: { field: 'open', equals: true } },
@@ -104,19 +82,35 @@ export const payments = defineCollection('payments', {
     { name: 'withheld', fields: ['state', 'created_at'], where: { field: 'withheld', present: true } },
   ],
 })
+export type PaymentRow = z.infer<typeof payments.schema>
 
+/** Stored response of a payment, for retries. */
 export const answers = defineCollection('answers', {
-  schema: AnswerRow,
+  schema: z.strictObject({
+    /** `id` is the id of the payment. */
+    ...stored,
+    status: z.int(),
+    /** JSON text with secrets set to null; empty if large. */
+    body: z.string(),
+    /** SHA-256 of a large body's file. */
+    file_sha256: z.string().exactOptional(),
+    /** AES-256-GCM box of the secret members, base64; null without secrets or sealing key. */
+    sealed: z.string().nullable(),
+    at: z.int(),
+  }),
   indexes: [
     { name: 'at', fields: ['at'] },
     { name: 'file', fields: ['file_sha256'], where: { field: 'file_sha256', present: true } },
   ],
 })
+export type AnswerRow = z.infer<typeof answers.schema>
 
+/** The payment for which an `Idempotency-Key` was used. `id` is the key, hashed with its scope. */
 export const idempotency = defineCollection('idempotency', {
-  schema: IdempotencyRow,
+  schema: z.strictObject({ ...stored, payment_id: z.string(), at: z.int() }),
   indexes: [{ name: 'at', fields: ['at'] }],
 })
+export type IdempotencyRow = z.infer<typeof idempotency.schema>
 
 export const paymentCollections: readonly AnyCollection[] = [payments, answers, idempotency]
 

@@ -50,98 +50,34 @@ export function mutexKey(postingId: string): string {
 }
 
 /** A stored request for work. Times are epoch milliseconds of business time. */
-export const PostingRow = z.strictObject({
-  ...stored,
-  /** Number of the buyer's request, counted without gaps in order of creation. Pollers resume from it. */
-  number: z.int(),
-  poster_id: z.string(),
-  poster_wallet: StoredWallet,
-  title: z.string(),
-  brief: KnownJsonObject,
-  category: z.string(),
-  budget_min: Micro,
-  budget_max: Micro,
-  deadline: z.int().nullable(),
-  status: z.enum(postingStatuses),
-  /** True while the status is `open`. Only then can the request expire. */
-  open: z.boolean(),
-  expires_at: z.int(),
-  /** Set while the request is open and its poster is suspended. Other participants cannot see the request then. */
-  poster_suspended: z.literal(true).exactOptional(),
-  /** The poster's job of which this request is a part; null if there is none. */
-  parent_job_id: z.string().nullable(),
-  /** Number of bids except withdrawn bids. */
-  bid_count: z.int(),
-  awarded_bid_id: z.string().nullable(),
-  job_id: z.string().nullable(),
-  created_at: z.int(),
-  updated_at: z.int(),
-})
-export type PostingRow = z.infer<typeof PostingRow>
-
-export const BidRow = z.strictObject({
-  ...stored,
-  posting_id: z.string(),
-  provider_id: z.string(),
-  service_id: z.string(),
-  /** Amount for the provider. The poster pays it plus the fee. */
-  price: Micro,
-  /** Poster's price, provider's amount and the listing's terms when the bid was made. Absent in old rows. */
-  shares: z.strictObject({ agent: Micro, net: Micro }).exactOptional(),
-  terms: SaleTerms.exactOptional(),
-  eta_hours: z.number(),
-  pitch: z.string(),
-  status: z.enum(bidStatuses),
-  /** True while `submitted`. A provider has at most one such bid per request. */
-  live: z.boolean(),
-  created_at: z.int(),
-  updated_at: z.int(),
-})
-export type BidRow = z.infer<typeof BidRow>
-
-/** A participant's opt-in to notifications of new requests. */
-export const OptInRow = z.strictObject({
-  /** The row's id is the participant's id. */
-  ...stored,
-  enabled: z.boolean(),
-  min_budget: Micro.nullable(),
-  max_budget: Micro.nullable(),
-  /** Empty: all categories. */
-  categories: z.array(z.string()),
-  /** Number of failed notifications since the last success. */
-  consecutive_failures: z.int(),
-  updated_at: z.int(),
-})
-export type OptInRow = z.infer<typeof OptInRow>
-
-/** Progress of the notifications about a new request for work. The row is removed when all are sent. */
-export const FanoutRow = z.strictObject({
-  /** Id of the request. */
-  ...stored,
-  /** Cursor of the last opt-in processed. */
-  after: z.string().nullable(),
-  told: z.int(),
-  at: z.int(),
-})
-export type FanoutRow = z.infer<typeof FanoutRow>
-
-/** An undelivered notification: in progress, or waiting for a retry. */
-export const NoticeRow = z.strictObject({
-  /** `<posting id>:<participant id>`. */
-  ...stored,
-  posting_id: z.string(),
-  participant_id: z.string(),
-  /** Id of the webhook delivery of the latest attempt. */
-  delivery_id: z.string(),
-  failures: z.int(),
-  /** True while a retry is scheduled, false during an attempt. */
-  waiting: z.boolean(),
-  next_at: z.int().nullable(),
-})
-export type NoticeRow = z.infer<typeof NoticeRow>
-
 export const postings = defineCollection('postings', {
-  schema: PostingRow,
+  schema: z.strictObject({
+    ...stored,
+    /** Number of the buyer's request, counted without gaps in order of creation. Pollers resume from it. */
+    number: z.int(),
+    poster_id: z.string(),
+    poster_wallet: StoredWallet,
+    title: z.string(),
+    brief: KnownJsonObject,
+    category: z.string(),
+    budget_min: Micro,
+    budget_max: Micro,
+    deadline: z.int().nullable(),
+    status: z.enum(postingStatuses),
+    /** True while the status is `open`. Only then can the request expire. */
+    open: z.boolean(),
+    expires_at: z.int(),
+    /** Set while the request is open and its poster is suspended. Other participants cannot see the request then. */
+    poster_suspended: z.literal(true).exactOptional(),
+    /** The poster's job of which this request is a part; null if there is none. */
+    parent_job_id: z.string().nullable(),
+    /** Number of bids except withdrawn bids. */
+    bid_count: z.int(),
+    awarded_bid_id: z.string().nullable(),
+    job_id: z.string().nullable(),
+    created_at: z.int(),
+    updated_at: z.int(),
+  }),
   indexes: [
     { name: 'number', fields: ['number'], unique: true },
     { name: 'newest', fields: ['status', 'number'], order: 'desc' },
@@ -150,9 +86,27 @@ export const postings = defineCollection('postings', {
     { name: 'poster_open', fields: ['poster_id'], where: { field: 'open', equals: true } },
   ],
 })
+export type PostingRow = z.infer<typeof postings.schema>
 
 export const bids = defineCollection('bids', {
-  schema: BidRow,
+  schema: z.strictObject({
+    ...stored,
+    posting_id: z.string(),
+    provider_id: z.string(),
+    service_id: z.string(),
+    /** Amount for the provider. The poster pays it plus the fee. */
+    price: Micro,
+    /** Poster's price, provider's amount and the listing's terms when the bid was made. Absent in old rows. */
+    shares: z.strictObject({ agent: Micro, net: Micro }).exactOptional(),
+    terms: SaleTerms.exactOptional(),
+    eta_hours: z.number(),
+    pitch: z.string(),
+    status: z.enum(bidStatuses),
+    /** True while `submitted`. A provider has at most one such bid per request. */
+    live: z.boolean(),
+    created_at: z.int(),
+    updated_at: z.int(),
+  }),
   indexes: [
     { name: 'posting', fields: ['posting_id', 'created_at'] },
     { name: 'bidder', fields: ['posting_id', 'provider_id'] },
@@ -161,24 +115,60 @@ export const bids = defineCollection('bids', {
     { name: 'service_live', fields: ['service_id'], where: { field: 'live', equals: true } },
   ],
 })
+export type BidRow = z.infer<typeof bids.schema>
 
+/** A participant's opt-in to notifications of new requests. */
 export const optIns = defineCollection('posting_opt_ins', {
-  schema: OptInRow,
+  schema: z.strictObject({
+    /** The row's id is the participant's id. */
+    ...stored,
+    enabled: z.boolean(),
+    min_budget: Micro.nullable(),
+    max_budget: Micro.nullable(),
+    /** Empty: all categories. */
+    categories: z.array(z.string()),
+    /** Number of failed notifications since the last success. */
+    consecutive_failures: z.int(),
+    updated_at: z.int(),
+  }),
   indexes: [{ name: 'enabled', fields: ['id'], where: { field: 'enabled', equals: true } }],
 })
+export type OptInRow = z.infer<typeof optIns.schema>
 
+/** Progress of the notifications about a new request for work. The row is removed when all are sent. */
 export const fanouts = defineCollection('posting_fanouts', {
-  schema: FanoutRow,
+  schema: z.strictObject({
+    /** Id of the request. */
+    ...stored,
+    /** Cursor of the last opt-in processed. */
+    after: z.string().nullable(),
+    told: z.int(),
+    at: z.int(),
+  }),
   indexes: [{ name: 'at', fields: ['at'] }],
 })
+export type FanoutRow = z.infer<typeof fanouts.schema>
 
+/** An undelivered notification: in progress, or waiting for a retry. */
 export const notices = defineCollection('posting_notices', {
-  schema: NoticeRow,
+  schema: z.strictObject({
+    /** `<posting id>:<participant id>`. */
+    ...stored,
+    posting_id: z.string(),
+    participant_id: z.string(),
+    /** Id of the webhook delivery of the latest attempt. */
+    delivery_id: z.string(),
+    failures: z.int(),
+    /** True while a retry is scheduled, false during an attempt. */
+    waiting: z.boolean(),
+    next_at: z.int().nullable(),
+  }),
   indexes: [
     { name: 'due', fields: ['next_at'], where: { field: 'waiting', equals: true } },
     { name: 'delivery', fields: ['delivery_id'], unique: true },
   ],
 })
+export type NoticeRow = z.infer<typeof notices.schema>
 
 export const postingCollections: readonly AnyCollection[] = [postings, bids, optIns, fanouts, notices]
 

@@ -7,21 +7,6 @@ import type { JobRow } from '../jobs/rows.ts'
 
 const publicationStates = ['created', 'sent', 'confirmed', 'failed'] as const
 
-/** An ERC-8004 identity that a participant proved to own (decisions §6). */
-export const IdentityLinkRow = z.strictObject({
-  /** Id of the participant. */
-  ...stored,
-  /** Owner at the time of linking. */
-  wallet: StoredWallet,
-  /** Decimal; starts at 0. */
-  agent_id: z.string(),
-  /** `eip155:<chain id>:<registry>`, lower case. */
-  agent_registry: z.string(),
-  /** Wall time. */
-  linked_at: z.int(),
-})
-export type IdentityLinkRow = z.infer<typeof IdentityLinkRow>
-
 const bytes32 = StoredHex
 
 /** The chain calls of a publication. They are fixed before the first attempt, and retries repeat them. */
@@ -41,25 +26,6 @@ export const Publishing = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('anchor'), subject: bytes32, root: bytes32, uri: z.string() }),
 ])
 export type Publishing = z.infer<typeof Publishing>
-
-export const PublicationRow = z.strictObject({
-  /** `feedback:<job id>:<tag>` or `anchor:<root>`. Also the idempotency key on the chain. */
-  ...stored,
-  /** The provider concerned. */
-  subject_id: z.string(),
-  call: Publishing,
-  status: z.enum(publicationStates),
-  /** True until the chain write is confirmed or has failed. */
-  open: z.boolean(),
-  attempts: z.int(),
-  last_error: z.string().nullable(),
-  /** Business time of the next attempt. */
-  next_attempt_at: z.int(),
-  transaction: bytes32.nullable(),
-  created_at: z.int(),
-  updated_at: z.int(),
-})
-export type PublicationRow = z.infer<typeof PublicationRow>
 
 /** Facts behind a job's score. Durations in milliseconds. */
 export const JobFacts = z.strictObject({
@@ -90,99 +56,127 @@ export const Sums = z.strictObject({
 })
 export type Sums = z.infer<typeof Sums>
 
-/** A job that counts for reputation, as it was last counted. */
-export const CountedJobRow = z.strictObject({
-  /** The `id` in `stored` is the id of the job. */
-  ...stored,
-  provider_id: z.string(),
-  service_id: z.string(),
-  service_type: z.enum(serviceTypes),
-  facts: JobFacts,
-  /** Its contribution. */
-  sums: Sums,
-  /** Number among the provider's entries. A job that changes after its document closed gets a new entry. */
-  number: z.int(),
-  /** Number of the evidence document that contains the entry. */
-  part: z.int(),
-  /** Earlier contribution of the job, which this entry replaces; null if there is none. */
-  replaces: Sums.nullable(),
-})
-export type CountedJobRow = z.infer<typeof CountedJobRow>
-
-/** Reputation of a provider, of a service, or of a provider's service type. */
-export const StandingRow = z.strictObject({
-  /** See `store/standings.ts`. */
-  ...stored,
-  kind: z.enum(standingKinds),
-  provider_id: z.string(),
-  sums: Sums,
-  /** Business time when an endpoint last accepted a test job. Only for providers. */
-  tested_at: z.int().nullable(),
-  /** Business time of the last change; null before the first job. */
-  updated_at: z.int().nullable(),
-})
-export type StandingRow = z.infer<typeof StandingRow>
-
-/** State of a provider's evidence, which is a chain of documents. The last document is open. */
-export const EvidenceRow = z.strictObject({
-  /** The row's id is the provider's id. */
-  ...stored,
-  /** True while counted jobs are missing from the documents. */
-  due: z.boolean(),
-  /** Business time of the earliest counted job that is in no document yet. */
-  due_at: z.int(),
-  /** Entries so far. */
-  entries: z.int(),
-  /** Number of the document that gets new entries. `part_entries` counts the entries in it. */
-  part: z.int(),
-  part_entries: z.int(),
-  /** Number of the next document to build: `part`, or a smaller one while earlier, full documents are not built yet. */
-  open_part: z.int(),
-  /** Sums of all documents before `open_part`. `previous` is the root of the last such document. */
-  before: Sums,
-  previous: bytes32.nullable(),
-  /** Root (hash) of the latest document. */
-  root: bytes32.nullable(),
-  built: z.int(),
-})
-export type EvidenceRow = z.infer<typeof EvidenceRow>
-
-/** A published document. Its bytes are in RFC 8785 form and never change. */
-export const DocumentRow = z.strictObject({
-  /** `feedback:<job id>` or `evidence:<root>`. */
-  ...stored,
-  kind: z.enum(documentKinds),
-  /** The document's bytes as UTF-8 text. */
-  text: z.string(),
-  /** keccak-256 of the bytes. */
-  hash: bytes32,
-  at: z.int(),
-})
-export type DocumentRow = z.infer<typeof DocumentRow>
-
+/** An ERC-8004 identity that a participant proved to own (decisions §6). */
 export const identityLinks = defineCollection('identity_links', {
-  schema: IdentityLinkRow,
+  schema: z.strictObject({
+    /** Id of the participant. */
+    ...stored,
+    /** Owner at the time of linking. */
+    wallet: StoredWallet,
+    /** Decimal; starts at 0. */
+    agent_id: z.string(),
+    /** `eip155:<chain id>:<registry>`, lower case. */
+    agent_registry: z.string(),
+    /** Wall time. */
+    linked_at: z.int(),
+  }),
   indexes: [{ name: 'agent', fields: ['agent_registry', 'agent_id'], unique: true }],
 })
+export type IdentityLinkRow = z.infer<typeof identityLinks.schema>
 
+/** A job that counts for reputation, as it was last counted. */
 export const countedJobs = defineCollection('counted_jobs', {
-  schema: CountedJobRow,
+  schema: z.strictObject({
+    /** The `id` in `stored` is the id of the job. */
+    ...stored,
+    provider_id: z.string(),
+    service_id: z.string(),
+    service_type: z.enum(serviceTypes),
+    facts: JobFacts,
+    /** Its contribution. */
+    sums: Sums,
+    /** Number among the provider's entries. A job that changes after its document closed gets a new entry. */
+    number: z.int(),
+    /** Number of the evidence document that contains the entry. */
+    part: z.int(),
+    /** Earlier contribution of the job, which this entry replaces; null if there is none. */
+    replaces: Sums.nullable(),
+  }),
   indexes: [{ name: 'entries', fields: ['provider_id', 'part', 'number'] }],
 })
+export type CountedJobRow = z.infer<typeof countedJobs.schema>
 
-export const standings = defineCollection('standings', { schema: StandingRow, indexes: [] })
+/** Reputation of a provider, of a service, or of a provider's service type. */
+export const standings = defineCollection('standings', {
+  schema: z.strictObject({
+    /** See `store/standings.ts`. */
+    ...stored,
+    kind: z.enum(standingKinds),
+    provider_id: z.string(),
+    sums: Sums,
+    /** Business time when an endpoint last accepted a test job. Only for providers. */
+    tested_at: z.int().nullable(),
+    /** Business time of the last change; null before the first job. */
+    updated_at: z.int().nullable(),
+  }),
+  indexes: [],
+})
+export type StandingRow = z.infer<typeof standings.schema>
 
+/** State of a provider's evidence, which is a chain of documents. The last document is open. */
 export const evidence = defineCollection('evidence', {
-  schema: EvidenceRow,
+  schema: z.strictObject({
+    /** The row's id is the provider's id. */
+    ...stored,
+    /** True while counted jobs are missing from the documents. */
+    due: z.boolean(),
+    /** Business time of the earliest counted job that is in no document yet. */
+    due_at: z.int(),
+    /** Entries so far. */
+    entries: z.int(),
+    /** Number of the document that gets new entries. `part_entries` counts the entries in it. */
+    part: z.int(),
+    part_entries: z.int(),
+    /** Number of the next document to build: `part`, or a smaller one while earlier, full documents are not built yet. */
+    open_part: z.int(),
+    /** Sums of all documents before `open_part`. `previous` is the root of the last such document. */
+    before: Sums,
+    previous: bytes32.nullable(),
+    /** Root (hash) of the latest document. */
+    root: bytes32.nullable(),
+    built: z.int(),
+  }),
   indexes: [{ name: 'due', fields: ['due_at'], where: { field: 'due', equals: true } }],
 })
+export type EvidenceRow = z.infer<typeof evidence.schema>
 
-export const documents = defineCollection('documents', { schema: DocumentRow, indexes: [] })
+/** A published document. Its bytes are in RFC 8785 form and never change. */
+export const documents = defineCollection('documents', {
+  schema: z.strictObject({
+    /** `feedback:<job id>` or `evidence:<root>`. */
+    ...stored,
+    kind: z.enum(documentKinds),
+    /** The document's bytes as UTF-8 text. */
+    text: z.string(),
+    /** keccak-256 of the bytes. */
+    hash: bytes32,
+    at: z.int(),
+  }),
+  indexes: [],
+})
+export type DocumentRow = z.infer<typeof documents.schema>
 
 export const publications = defineCollection('publications', {
-  schema: PublicationRow,
+  schema: z.strictObject({
+    /** `feedback:<job id>:<tag>` or `anchor:<root>`. Also the idempotency key on the chain. */
+    ...stored,
+    /** The provider concerned. */
+    subject_id: z.string(),
+    call: Publishing,
+    status: z.enum(publicationStates),
+    /** True until the chain write is confirmed or has failed. */
+    open: z.boolean(),
+    attempts: z.int(),
+    last_error: z.string().nullable(),
+    /** Business time of the next attempt. */
+    next_attempt_at: z.int(),
+    transaction: bytes32.nullable(),
+    created_at: z.int(),
+    updated_at: z.int(),
+  }),
   indexes: [{ name: 'due', fields: ['next_attempt_at'], where: { field: 'open', equals: true } }],
 })
+export type PublicationRow = z.infer<typeof publications.schema>
 
 export const reputationCollections: readonly AnyCollection[] = [
   identityLinks,

@@ -1,18 +1,6 @@
 import { z } from 'zod'
 import { StoredWallet } from '../../../src/core/codecs.ts'
 import { type AnyCollection, defineCollection } from '../../store/port.ts'
-/** A sanctioned wallet: from the list, added by an operator, or both. */
-export const SanctionRow = z.strictObject({
-  wallet: StoredWallet,
-  version: z.int(),
-  listed: z.boolean(),
-  manual: z.boolean(),
-  /** The operator's reason for adding the wallet; null if only the list names it. */
-  reason: z.string().nullable(),
-  /** Business time at which the refusal of this wallet began. */
-  since: z.int(),
-})
-export type SanctionRow = z.infer<typeof SanctionRow>
 
 /** State of the current sanctions list. Times are business time. */
 export const SdnState = z.strictObject({
@@ -31,13 +19,24 @@ export const SdnState = z.strictObject({
 })
 export type SdnState = z.infer<typeof SdnState>
 
+/** A sanctioned wallet: from the list, added by an operator, or both. */
 export const sanctions = defineCollection('sanctions', {
-  schema: SanctionRow,
+  schema: z.strictObject({
+    wallet: StoredWallet,
+    version: z.int(),
+    listed: z.boolean(),
+    manual: z.boolean(),
+    /** The operator's reason for adding the wallet; null if only the list names it. */
+    reason: z.string().nullable(),
+    /** Business time at which the refusal of this wallet began. */
+    since: z.int(),
+  }),
   key: 'wallet',
   indexes: [
     { name: 'wallet', fields: ['wallet'] },
     { name: 'manual', fields: ['since'], order: 'desc', where: { field: 'manual', equals: true } },
   ],
 })
+export type SanctionRow = z.infer<typeof sanctions.schema>
 
 export const sanctionCollections: readonly AnyCollection[] = [sanctions]

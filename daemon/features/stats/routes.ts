@@ -12,28 +12,26 @@ import { putSetting, settings } from '../../kernel/rows.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { type AnyCollection, type Draft, defineCollection, type Store, stored, type Tx } from '../../store/port.ts'
 
-/** Counts of one UTC day in business time; the key is the day's date. */
-const WatchDayRow = z.strictObject({
-  ...stored,
-  trust_queries: z.int(),
-  explorer_interactions: z.int(),
-  distinct_callers: z.int(),
-  /** Salt for hashing the day's callers, in hex; null once the day is closed. */
-  salt: z.string().nullable(),
-  closed: z.boolean(),
-})
-type WatchDayRow = z.infer<typeof WatchDayRow>
-
 /** A caller of a day; deleted when the day is closed. The key is date, colon, salted hash. */
 const WatchCallerRow = z.strictObject({ ...stored, date: z.string() })
 
+/** Counts of one UTC day in business time; the key is the day's date. */
 export const watchDays = defineCollection('watch_days', {
-  schema: WatchDayRow,
+  schema: z.strictObject({
+    ...stored,
+    trust_queries: z.int(),
+    explorer_interactions: z.int(),
+    distinct_callers: z.int(),
+    /** Salt for hashing the day's callers, in hex; null once the day is closed. */
+    salt: z.string().nullable(),
+    closed: z.boolean(),
+  }),
   indexes: [
     { name: 'open', fields: ['id'], where: { field: 'closed', equals: false } },
     { name: 'closed', fields: ['id'], order: 'desc', where: { field: 'closed', equals: true } },
   ],
 })
+type WatchDayRow = z.infer<typeof watchDays.schema>
 
 export const watchCallers = defineCollection('watch_callers', {
   schema: WatchCallerRow,

@@ -5,53 +5,24 @@ import { authorRoles, messageTypes, partyRoles, threadStatuses } from '../../../
 import { insertParties, moveParties } from '../../kernel/parties.ts'
 import { partiesOf } from '../../kernel/rows.ts'
 import { type AnyCollection, type Draft, defineCollection, stored, type Tx } from '../../store/port.ts'
-/** A stored message (decisions §9). Its text is stored as sent. */
-export const MessageRow = z.strictObject({
-  ...stored,
-  thread_id: z.string(),
-  /** Number of the message in its conversation, from 1 without gaps. */
-  number: z.int(),
-  author_role: z.enum(authorRoles),
-  type: z.enum(messageTypes),
-  body: z.string(),
-  file_id: z.string().nullable(),
-  created_at: z.int(),
-})
-export type MessageRow = z.infer<typeof MessageRow>
-
-/** A stored file of a conversation (decisions §9). */
-export const ThreadFileRow = z.strictObject({
-  ...stored,
-  thread_id: z.string(),
-  /** Id of the message that shows the file. */
-  message_id: z.string(),
-  author_role: z.enum(partyRoles),
-  file: StoredFile,
-  file_sha256: z.string(),
-  created_at: z.int(),
-})
-export type ThreadFileRow = z.infer<typeof ThreadFileRow>
 
 /** A stored conversation. Every job has one (decisions §9). */
-export const ThreadRow = z.strictObject({
-  ...stored,
-  service_id: z.string(),
-  buyer_wallet: StoredWallet,
-  agent_id: z.string().nullable(),
-  provider_id: z.string(),
-  job_id: z.string().nullable(),
-  status: z.enum(threadStatuses),
-  proposal: Proposal.nullable(),
-  /** The replaced proposal, and until when (wall time) it can be accepted. */
-  previous: z.strictObject({ version: Proposal, until: z.int() }).exactOptional(),
-  message_count: z.int(),
-  created_at: z.int(),
-  updated_at: z.int(),
-})
-export type ThreadRow = z.infer<typeof ThreadRow>
-
 export const threads = defineCollection('threads', {
-  schema: ThreadRow,
+  schema: z.strictObject({
+    ...stored,
+    service_id: z.string(),
+    buyer_wallet: StoredWallet,
+    agent_id: z.string().nullable(),
+    provider_id: z.string(),
+    job_id: z.string().nullable(),
+    status: z.enum(threadStatuses),
+    proposal: Proposal.nullable(),
+    /** The replaced proposal, and until when (wall time) it can be accepted. */
+    previous: z.strictObject({ version: Proposal, until: z.int() }).exactOptional(),
+    message_count: z.int(),
+    created_at: z.int(),
+    updated_at: z.int(),
+  }),
   indexes: [
     { name: 'buyer', fields: ['buyer_wallet', 'updated_at'], order: 'desc' },
     { name: 'provider', fields: ['provider_id', 'updated_at'], order: 'desc' },
@@ -65,21 +36,45 @@ export const threads = defineCollection('threads', {
     },
   ],
 })
+export type ThreadRow = z.infer<typeof threads.schema>
 
 export const threadParties = partiesOf('thread_parties')
 
+/** A stored message (decisions §9). Its text is stored as sent. */
 export const messages = defineCollection('messages', {
-  schema: MessageRow,
+  schema: z.strictObject({
+    ...stored,
+    thread_id: z.string(),
+    /** Number of the message in its conversation, from 1 without gaps. */
+    number: z.int(),
+    author_role: z.enum(authorRoles),
+    type: z.enum(messageTypes),
+    body: z.string(),
+    file_id: z.string().nullable(),
+    created_at: z.int(),
+  }),
   indexes: [{ name: 'thread', fields: ['thread_id', 'number'], unique: true, order: 'desc' }],
 })
+export type MessageRow = z.infer<typeof messages.schema>
 
+/** A stored file of a conversation (decisions §9). */
 export const threadFiles = defineCollection('thread_files', {
-  schema: ThreadFileRow,
+  schema: z.strictObject({
+    ...stored,
+    thread_id: z.string(),
+    /** Id of the message that shows the file. */
+    message_id: z.string(),
+    author_role: z.enum(partyRoles),
+    file: StoredFile,
+    file_sha256: z.string(),
+    created_at: z.int(),
+  }),
   indexes: [
     { name: 'thread', fields: ['thread_id', 'created_at'] },
     { name: 'file', fields: ['file_sha256'] },
   ],
 })
+export type ThreadFileRow = z.infer<typeof threadFiles.schema>
 
 export async function insertThread(t: Tx, draft: Draft<ThreadRow>): Promise<ThreadRow> {
   const thread = await t.table(threads).insert(draft)

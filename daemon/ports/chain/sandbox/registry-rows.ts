@@ -5,18 +5,6 @@ import { defineCollection, stored } from '../../../store/port.ts'
 const wallet = StoredWallet
 const bytes32 = StoredHex
 
-/** Registry addresses of a sandbox, created at the first open. */
-const SandboxRegistriesRow = z.strictObject({
-  id: z.literal('registries'),
-  version: z.int(),
-  identity: wallet,
-  reputation: wallet,
-  anchors: wallet,
-  /** Next identity id; starts at 0. */
-  next_agent: z.int(),
-})
-export type SandboxRegistriesRow = z.infer<typeof SandboxRegistriesRow>
-
 const SandboxAgentRow = z.strictObject({
   /** Agent id, decimal. */
   ...stored,
@@ -54,10 +42,20 @@ const SandboxAnchorRow = z.strictObject({
   at: z.int(),
 })
 
+/** Registry addresses of a sandbox, created at the first open. */
 export const sandboxRegistries = defineCollection('sandbox_registries', {
-  schema: SandboxRegistriesRow,
+  schema: z.strictObject({
+    id: z.literal('registries'),
+    version: z.int(),
+    identity: wallet,
+    reputation: wallet,
+    anchors: wallet,
+    /** Next identity id; starts at 0. */
+    next_agent: z.int(),
+  }),
   indexes: [],
 })
+export type SandboxRegistriesRow = z.infer<typeof sandboxRegistries.schema>
 
 export const sandboxAgents = defineCollection('sandbox_agents', {
   schema: SandboxAgentRow,
