@@ -1,10 +1,9 @@
 import type { WireAnswer } from '../src/api/index.ts'
 import { andJson, defineCall, defineCommand } from '../src/cli/command.ts'
+import { pageOf, pageOptions } from '../src/cli/nouns/lists.ts'
 import { type Column, printRows } from '../src/cli/output.ts'
 import * as z from '../src/cli/params.ts'
 import { bold, cyan, green, red, yellow } from '../src/text/text.ts'
-
-const PAGE_ROWS_MAX = 100
 
 type Transaction = WireAnswer<'getChain'>['transactions'][number]
 
@@ -33,13 +32,12 @@ export const chainQueue = defineCommand({
     'States: signed (sent, not in a block yet), included and confirmed (in a block that can still be reverted), superseded (another transaction used the nonce). Needs the admin key of the instance.',
   options: z.object({
     all: z.flag({ description: 'include final transactions, newest first' }),
-    limit: z.int().min(1).max(PAGE_ROWS_MAX).default(20).meta({ description: 'rows per page' }),
-    page: z.int().min(1).default(1).meta({ description: 'page number' }),
+    ...pageOptions,
   }),
   examples: ['souk chain queue', 'souk chain queue --all --limit 5 --json'],
   async run(context) {
     const { all, limit, page } = context.options
-    const query = { state: all ? 'all' : 'open', limit: String(limit), offset: String((page - 1) * limit) } as const
+    const query = { state: all ? 'all' : 'open', ...pageOf({ limit, page }) } as const
     const { transactions, total, offset, queue, health } = await (await context.session()).call('getChain', { query })
     return { transactions, total, limit, offset, queue, health }
   },

@@ -20,8 +20,6 @@ export const referralsCode = defineCall({
   },
 })
 
-const PAGE_ROWS_MAX = 100
-
 const columns: readonly Column<WireAnswer<'getReferralEarnings'>['history'][number]>[] = [
   { title: 'WHEN', value: ({ created_at }) => created_at },
   { title: 'AMOUNT', value: ({ amount }) => `$${amount}`, plain: ({ amount }) => amount, align: 'right' },
@@ -33,16 +31,10 @@ const columns: readonly Column<WireAnswer<'getReferralEarnings'>['history'][numb
 export const referralsEarnings = defineCall({
   name: 'referrals earnings',
   summary: 'list your referral earnings, sale by sale',
-  options: z.object({
-    limit: z.int().min(1).max(PAGE_ROWS_MAX).default(20).meta({ description: 'rows per page' }),
-    page: z.int().min(1).default(1).meta({ description: 'page number' }),
-  }),
+  options: z.object(pageOptions),
   examples: ['souk referrals earnings', 'souk referrals earnings --limit 5 --json'],
   asks: 'getReferralEarnings',
-  asked(context) {
-    const { limit, page } = context.options
-    return { query: { limit: String(limit), offset: String((page - 1) * limit) } }
-  },
+  asked: ({ options }) => ({ query: pageOf(options) }),
   rows: ({ history }) => history,
   columns,
   view({ history, total, offset, lifetime, breakdown, payable, pending, withdrawn }, io) {
@@ -64,13 +56,10 @@ const listColumns: readonly Column<WireAnswer<'listReferrals'>['referrals'][numb
 export const referralsList = defineCall({
   name: 'referrals list',
   summary: 'list your referrals and their earnings',
-  options: z.object({ ...pageOptions }),
+  options: z.object(pageOptions),
   examples: ['souk referrals list', 'souk referrals list --limit 5 --json'],
   asks: 'listReferrals',
-  asked(context) {
-    const { limit, page } = context.options
-    return { query: { ...pageOf({ limit, page }) } }
-  },
+  asked: ({ options }) => ({ query: pageOf(options) }),
   rows: ({ referrals }) => referrals,
   columns: listColumns,
   view({ referrals, total, offset, balance }, io) {
