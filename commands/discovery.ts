@@ -9,7 +9,7 @@ export const discoveryOptions = {
   payTo: z.text({ description: 'only with this payee', value: 'address' }),
   scheme: z.text({ description: 'only with this x402 scheme', value: 'name' }),
   network: z.text({ description: 'only on this chain, by name or CAIP-2 id', value: 'name' }),
-  limit: z.int().min(1).max(100).default(20).meta({ description: 'rows per page' }),
+  limit: z.between(1, 100).default(20).meta({ description: 'rows per page' }),
 }
 
 export const resourceColumns: readonly Column<WireAnswer<'listResources'>['items'][number]>[] = [

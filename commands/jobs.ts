@@ -158,7 +158,7 @@ export const jobsVerify = defineCommand({
   pays: 'verifyJob',
   args: z.object({ job: z.string().meta({ description: 'id of the job' }) }),
   options: z.object({
-    rating: z.int().min(1).max(MAX_RATING).optional().meta({ description: 'rating, 1 to 5' }),
+    rating: z.between(1, MAX_RATING).optional().meta({ description: 'rating, 1 to 5' }),
     comment: z.text({ description: 'comment', value: 'text' }),
   }),
   examples: [

@@ -30,9 +30,9 @@ const options = z.object({
     value: 'file',
   }),
   shell: z.flag({ description: 'run the command in a shell' }),
-  concurrency: z.int().min(1).max(MAX_CONCURRENCY).default(1).meta({ description: 'parallel jobs' }),
+  concurrency: z.between(1, MAX_CONCURRENCY).default(1).meta({ description: 'parallel jobs' }),
   timeout: Duration.optional().meta({ description: 'time limit per job', value: 'duration' }),
-  retries: z.int().min(0).max(MAX_RETRIES).default(3).meta({ description: 'retries after exit code 75' }),
+  retries: z.between(0, MAX_RETRIES).default(3).meta({ description: 'retries after exit code 75' }),
   retryDelay: Duration.default(RETRY_DELAY_MS).meta({
     description: 'wait before the first retry; doubles each time',
     value: 'duration',

@@ -25,7 +25,7 @@ const columns: readonly Column<Payment>[] = [
 export const receiptsList = defineCommand({
   name: 'receipts list',
   summary: 'list receipts of what you paid, newest first',
-  options: z.object({ limit: z.int().min(1).max(MAX_ROWS).default(20).meta({ description: 'number of receipts' }) }),
+  options: z.object({ limit: z.between(1, MAX_ROWS).default(20).meta({ description: 'number of receipts' }) }),
   examples: ['souk receipts list', 'souk receipts list --limit 5 --json'],
   async run(context): Promise<{ receipts: Payment[] }> {
     const session = await context.session()

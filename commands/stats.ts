@@ -25,7 +25,7 @@ export const statsCalls = defineCall({
   summary: 'show calls, errors and latency of each endpoint',
   description: 'The counts begin when the daemon starts. Needs the admin key of the instance.',
   options: z.object({
-    hours: z.int().min(1).max(CALL_HOURS).default(CALL_HOURS).meta({ description: 'time span, back from now' }),
+    hours: z.between(1, CALL_HOURS).default(CALL_HOURS).meta({ description: 'time span, back from now' }),
   }),
   examples: ['souk stats calls', 'souk stats calls --hours 1 --tsv --header'],
   asks: 'getEndpointFigures',

@@ -206,7 +206,7 @@ export const threadsPropose = defineCall({
   args: z.object({ thread: z.string().meta({ description: 'id of the conversation' }) }),
   options: z.object({
     price: z.string().meta({ description: 'your price in USDC, such as 25.00', value: 'usd' }),
-    days: z.int().min(1).max(MAX_DAYS).optional().meta({ description: 'delivery time' }),
+    days: z.between(1, MAX_DAYS).optional().meta({ description: 'delivery time' }),
     delivery: z.text({ description: 'delivery time in words, such as "2 hours"', value: 'time' }),
     message: z.text({ short: 'm', description: 'message to send with the offer', value: 'text' }),
   }),
@@ -275,7 +275,7 @@ export const threadsVerify = defineCommand({
   summary: 'accept a delivery and pay the provider',
   args: z.object({ thread: z.string().meta({ description: 'id of the conversation' }) }),
   options: z.object({
-    rating: z.int().min(1).max(MAX_RATING).optional().meta({ description: 'rating, 1 to 5' }),
+    rating: z.between(1, MAX_RATING).optional().meta({ description: 'rating, 1 to 5' }),
     comment: z.text({ description: 'comment', value: 'text' }),
   }),
   examples: [

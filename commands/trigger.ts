@@ -20,7 +20,7 @@ const args = z.object({
 const options = z.object({
   for: z.text({ description: 'id of your object for the event; see --list', value: 'id' }),
   set: z.list({ description: 'event parameter, such as rating=2; see --list', value: 'name=value' }),
-  repeat: z.int().min(1).max(REPEATS_MAX).default(1).meta({ description: 'number of times, one after another' }),
+  repeat: z.between(1, REPEATS_MAX).default(1).meta({ description: 'number of times, one after another' }),
   list: z.flag({ description: 'list events and problems with their parameters' }),
 })
 type Context = CommandContext<z.output<typeof args>, z.output<typeof options>>

@@ -32,7 +32,7 @@ const options = z.object({
   readonly: z.flag({ description: 'disable keys that change data (default for remotes)' }),
   write: z.flag({ description: 'enable keys that change data on a remote' }),
   mouse: z.flag({ description: 'read the mouse: click rows and tabs, turn the wheel' }),
-  theme: z.string().optional().meta({
+  theme: z.text({
     description:
       'dark, light or a skin: a JSON file, or its name in the configuration folder (default: ask the terminal)',
     value: 'name',

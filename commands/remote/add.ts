@@ -27,20 +27,16 @@ export const command = defineCommand({
   }),
   options: params.object({
     network: params.enum(remoteNetworks).default('sandbox').meta({ description: 'settlement network of the instance' }),
-    fingerprint: params
-      .string()
-      .optional()
-      .meta({ description: 'certificate fingerprint (SHA-256), as printed by `souk up --tls`', value: 'sha256' }),
-    plainCredentials: params
-      .boolean()
-      .default(false)
-      .meta({ description: 'allow keys over plain HTTP, where others can read them; payments stay refused' }),
-    protected: params.boolean().default(false).meta({ description: 'require typing the name before changes' }),
-    keyStdin: params
-      .boolean()
-      .default(false)
-      .meta({ description: 'read the API key of your account on the instance from stdin' }),
-    adminKeyStdin: params.boolean().default(false).meta({ description: 'read the admin key from stdin' }),
+    fingerprint: params.text({
+      description: 'certificate fingerprint (SHA-256), as printed by `souk up --tls`',
+      value: 'sha256',
+    }),
+    plainCredentials: params.flag({
+      description: 'allow keys over plain HTTP, where others can read them; payments stay refused',
+    }),
+    protected: params.flag({ description: 'require typing the name before changes' }),
+    keyStdin: params.flag({ description: 'read the API key of your account on the instance from stdin' }),
+    adminKeyStdin: params.flag({ description: 'read the admin key from stdin' }),
   }),
   examples: [
     'souk remote add shop https://market.example --dry-run',

@@ -20,7 +20,7 @@ const columns: readonly Column<Try>[] = [
 ]
 
 const options = z.object({
-  repeat: z.int().min(1).max(REPEAT_MAX).default(1).meta({ description: 'number of times, one after another' }),
+  repeat: z.between(1, REPEAT_MAX).default(1).meta({ description: 'number of times, one after another' }),
   exitStatus: z.flag({ description: 'exit with code 11 if a message was not accepted' }),
 })
 type Context = CommandContext<{ service: string }, z.output<typeof options>>

@@ -28,9 +28,7 @@ export const command = defineCommand({
   args: z.object({ name: z.text({ description: 'wallet name (default: the active one)' }) }),
   options: z.object({
     limit: z
-      .int()
-      .min(0)
-      .max(MOST_SHOWN)
+      .between(0, MOST_SHOWN)
       .default(DEFAULT_SHOWN)
       .meta({ description: `number of payments, at most ${MOST_SHOWN}`, value: 'n' }),
   }),

@@ -15,12 +15,7 @@ const WATCHED_ROWS = 100
 const LOST_MAX = 1_000
 
 const options = z.object({
-  last: z
-    .int()
-    .min(0)
-    .max(LAST_MAX)
-    .default(DEFAULT_LAST)
-    .meta({ description: 'number of earlier tries to show first' }),
+  last: z.between(0, LAST_MAX).default(DEFAULT_LAST).meta({ description: 'number of earlier tries to show first' }),
   failed: z.flag({ description: 'only failed tries' }),
   once: z.flag({ description: 'print the tries so far and exit' }),
 })

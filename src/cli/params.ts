@@ -173,6 +173,11 @@ export function int(): Param<number> {
   return number().refine(Number.isSafeInteger, 'must be a whole number')
 }
 
+/** A whole number of at least `least` and at most `most`. */
+export function between(least: number, most: number): Param<number> {
+  return int().min(least).max(most)
+}
+
 /** A parameter typed as text. `meant` parses the text, and returns undefined if it is invalid. */
 export function codec<T>(
   meant: (text: string) => T | undefined,

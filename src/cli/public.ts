@@ -39,9 +39,7 @@ const ProxyBlock = z.string().refine(isBlock, 'must be an address like 10.0.0.2 
 /** Options that make a daemon reachable from other machines, and reach others itself. */
 export const publicOptions = {
   port: z
-    .int()
-    .min(0)
-    .max(PORT_MAX)
+    .between(0, PORT_MAX)
     .optional()
     .meta({
       description: `port to listen on, 0 for any free port (default: last used, or ${DEFAULT_PORT})`,

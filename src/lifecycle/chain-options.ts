@@ -30,9 +30,7 @@ export const chainOptions = {
     .meta({ description: 'chain node URL; the preferred one first', value: 'url' }),
   anvil: z.text({ description: 'devnet program (default: search PATH)', value: 'path' }),
   blockTime: z
-    .int()
-    .min(1)
-    .max(LONGEST_BLOCK_S)
+    .between(1, LONGEST_BLOCK_S)
     .optional()
     .meta({ description: 'seconds between devnet blocks (default: a block per transaction)', value: 'n' }),
   payToKeyFile: z.text({ description: 'file with the key that receives payments and sends payouts', value: 'file' }),
@@ -46,12 +44,10 @@ export const chainOptions = {
     value: 'address',
   }),
   passphraseFd: z
-    .int()
-    .min(0)
-    .max(MOST_DESCRIPTORS)
+    .between(0, MOST_DESCRIPTORS)
     .optional()
     .meta({ description: 'file descriptor with the passphrase of encrypted key files (default: ask)', value: 'n' }),
-  maxFeeGwei: z.int().min(1).max(MOST_GWEI).optional().meta({ description: 'highest gas price, in gwei', value: 'n' }),
+  maxFeeGwei: z.between(1, MOST_GWEI).optional().meta({ description: 'highest gas price, in gwei', value: 'n' }),
   instantLimit: Amount.optional().meta({
     description: 'amount in USDC above which payments wait for more confirmations (default: 100.00)',
     value: 'usdc',

@@ -82,7 +82,7 @@ export const facilitatorOptions = {
     description: 'smallest payment to settle, in USDC (default: 0.001)',
     value: 'amount',
   }),
-  facilitatorDailyGas: z.int().min(1).max(MOST_GAS).optional().meta({
+  facilitatorDailyGas: z.between(1, MOST_GAS).optional().meta({
     description: 'gas limit per key and day (default: 80000000)',
     value: 'gas',
   }),

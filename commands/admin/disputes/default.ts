@@ -23,9 +23,7 @@ export const command = defineCommand({
   }),
   options: z.object({
     days: z
-      .int()
-      .min(1)
-      .max(MAX_DEFAULT_DAYS)
+      .between(1, MAX_DEFAULT_DAYS)
       .optional()
       .meta({ description: 'days without a ruling before the outcome applies', value: 'n' }),
     reason: z.text({ description: 'reason, saved in the log', value: 'text' }),

@@ -12,7 +12,7 @@ const PAGE_ROWS = 20
 export const PAGE_ROWS_MAX = 100
 
 export const pageOptions = {
-  limit: z.int().min(1).max(PAGE_ROWS_MAX).default(PAGE_ROWS).meta({ description: 'rows per page' }),
+  limit: z.between(1, PAGE_ROWS_MAX).default(PAGE_ROWS).meta({ description: 'rows per page' }),
   page: z.int().min(1).default(1).meta({ description: 'page number' }),
 }
 
