@@ -106,7 +106,6 @@ export const deliverables = defineCollection('deliverables', {
   }),
   indexes: [],
 })
-export type DeliverablesRow = z.infer<typeof deliverables.schema>
 
 export const jobParties = partiesOf('job_parties')
 
@@ -120,7 +119,6 @@ export const uncountedJobs = defineCollection('uncounted_jobs', {
   }),
   indexes: [{ name: 'due', fields: ['at'] }],
 })
-export type UncountedJobRow = z.infer<typeof uncountedJobs.schema>
 
 export async function insertJob(t: Tx, draft: Draft<JobRow>): Promise<JobRow> {
   const job = await t.table(jobs).insert(draft)

@@ -103,14 +103,12 @@ export const answers = defineCollection('answers', {
     { name: 'file', fields: ['file_sha256'], where: { field: 'file_sha256', present: true } },
   ],
 })
-export type AnswerRow = z.infer<typeof answers.schema>
 
 /** The payment for which an `Idempotency-Key` was used. `id` is the key, hashed with its scope. */
 export const idempotency = defineCollection('idempotency', {
   schema: z.strictObject({ ...stored, payment_id: z.string(), at: z.int() }),
   indexes: [{ name: 'at', fields: ['at'] }],
 })
-export type IdempotencyRow = z.infer<typeof idempotency.schema>
 
 export const paymentCollections: readonly AnyCollection[] = [payments, answers, idempotency]
 

@@ -147,7 +147,6 @@ export const fanouts = defineCollection('posting_fanouts', {
   }),
   indexes: [{ name: 'at', fields: ['at'] }],
 })
-export type FanoutRow = z.infer<typeof fanouts.schema>
 
 /** An undelivered notification: in progress, or waiting for a retry. */
 export const notices = defineCollection('posting_notices', {
@@ -168,7 +167,6 @@ export const notices = defineCollection('posting_notices', {
     { name: 'delivery', fields: ['delivery_id'], unique: true },
   ],
 })
-export type NoticeRow = z.infer<typeof notices.schema>
 
 export const postingCollections: readonly AnyCollection[] = [postings, bids, optIns, fanouts, notices]
 

@@ -154,7 +154,6 @@ export const documents = defineCollection('documents', {
   }),
   indexes: [],
 })
-export type DocumentRow = z.infer<typeof documents.schema>
 
 export const publications = defineCollection('publications', {
   schema: z.strictObject({

@@ -104,7 +104,6 @@ export const coverage = defineCollection('coverage', {
     { name: 'subscription', fields: ['subscription_id'] },
   ],
 })
-export type CoverageRow = z.infer<typeof coverage.schema>
 
 export async function insertSubscription(t: Tx, draft: Draft<SubscriptionRow>): Promise<SubscriptionRow> {
   const subscription = await t.table(subscriptions).insert(draft)
