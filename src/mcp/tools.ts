@@ -188,7 +188,7 @@ const KNOWN_FORMAT = 'date-time'
 const ANY_OBJECT: Node = { type: 'object' }
 
 /**
- * Schema of a tool's arguments, for clients that accept little of JSON Schema: no `$ref`, recursion, `const` or
+ * Schema of a tool's arguments, for clients that accept little of JSON Schema: no `$ref`, recursion, `const`, `oneOf` or
  * `propertyNames`, and one type per node. Accepts all that the endpoint accepts, except deeply nested arrays.
  */
 export function argumentSchema(shape: z.ZodRawShape): ArgumentSchema {
@@ -231,6 +231,7 @@ const ANYTHING = [
 
 function simplifiedMember(name: string, value: unknown, expansion: Expansion): [string, unknown][] {
   if (name === 'const') return [['enum', [value]]]
+  if (name === 'oneOf') return [['anyOf', simplifiedValue(value, expansion)]]
   if (name === 'format' && value !== KNOWN_FORMAT) return []
   // An object without `additionalProperties` allows any members, so a schema with `$ref` is dropped here.
   if (name === 'additionalProperties' && isObject(value) && '$ref' in value) return []
