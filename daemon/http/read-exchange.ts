@@ -14,7 +14,6 @@ export type RoutedRequest = IncomingMessage & { readonly params: Record<string, 
 
 export type BodyReader = {
   readonly readJson: () => Promise<unknown>
-  /** Raw bytes of the JSON. */
   readonly raw: () => Buffer
   readonly maxBytes: number
   readonly timeoutMs: number

@@ -19,7 +19,6 @@ import { isAmong, sendFile } from './file.ts'
 import { HEARTBEAT_MS, LINGER_MS, RETRY_AFTER_S, STREAM_END_MS, STREAM_STALL_MS } from './limits.ts'
 import { hasBody } from './read-exchange.ts'
 
-/** Address patterns of all endpoints with pages. */
 const addresses = endpointNames
   .filter((name) => hasPages(api[name]))
   .map((name) => ({ name, pattern: patternOf(api[name].path) }))

@@ -16,7 +16,6 @@ export function statusOf(endpoint: Endpoint, switches: Switches): Status {
   return 'live'
 }
 
-/** Whether the endpoint is enabled. A disabled endpoint returns 404. */
 export function isEnabled(endpoint: Endpoint, switches: Switches): boolean {
   return endpoint.switch === undefined || switches.enabled.has(endpoint.switch)
 }

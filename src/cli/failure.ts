@@ -154,7 +154,6 @@ function wayOutOf({ code, message }: AppError, words: readonly string[]): readon
   return code === 'quote_required' ? [shellLine`souk services inquire ${service} -m "..."`] : []
 }
 
-/** Labelled suggestions. */
 const LABELLED = /^([a-z ]+): (souk .+)$/
 
 function shelvedNext(words: readonly string[]): readonly string[] {

@@ -8,7 +8,6 @@ import type { AnswerShape } from './check.ts'
 /* Shapes of all JSON responses. The build stores the computed table, so the program needs no schema library. */
 
 type Tables = {
-  /** Shapes that several responses share, as JSON, by name. */
   readonly shared: Readonly<Record<string, string>>
   /** Response shapes as JSON, parsed on first use. */
   readonly answers: { readonly [K in Callable]: string }

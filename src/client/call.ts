@@ -11,7 +11,6 @@ export type Opens = (typeof endpoints)[EndpointName][2]
 /** A request ready to send. */
 export type Words = Sending & {
   readonly method: HttpMethod
-  /** Without query. */
   readonly path: string
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>> | undefined
   /** JSON body. If there is a `file`, these are the other fields of the form. */

@@ -14,7 +14,6 @@ const MOST_PROBES = 15
 
 type RegisteredProcess = ProcessName & { readonly version: string; readonly data_dir: string }
 
-/** A serving daemon. */
 export type DaemonRegistration = RegisteredProcess & {
   readonly state: 'serving'
   readonly url: string

@@ -78,7 +78,6 @@ export type PayResult =
       payTo: Wallet
       asset: Wallet
       nonce: Hex
-      /** The offer as the seller signed it, if so. */
       offer?: SignedOffer
     }
   | { ok: false; reason: PayRefusal; message: string; price?: Usdc }

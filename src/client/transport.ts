@@ -364,7 +364,6 @@ function lowerCased(headers: Readonly<Record<string, string>> = {}): Record<stri
 const PAYMENT_HEADERS = new Set(['x-balance-auth', 'x-payment', 'payment-signature'])
 const CREDENTIAL_HEADERS = new Set(['authorization', 'x-api-key', 'sign-in-with-x', 'cookie', 'set-cookie'])
 
-/** Whether a header holds a credential or a payment. */
 export function isSecretHeader(name: string): boolean {
   return PAYMENT_HEADERS.has(name.toLowerCase()) || CREDENTIAL_HEADERS.has(name.toLowerCase())
 }

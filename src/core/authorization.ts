@@ -39,7 +39,6 @@ export type Authorization = {
   nonce: Hex
 }
 
-/** EIP-712 domain of a token. */
 export type TokenDomain = { name: string; version: string; chainId: number; verifyingContract: Wallet }
 
 /** Range of an authorised value; `min` is the quoted price. */

@@ -1,3 +1,5 @@
+import { scryptSync } from 'node:crypto'
+import { encrypt } from 'ox/Keystore'
 import { expect, test } from 'vitest'
 import { decryptKey, encryptKey, isEncryptedKey } from './encrypted-key.ts'
 
@@ -43,6 +45,15 @@ test.each(['pbkdf2', 'scrypt'] as const)('the published example with %s is read'
 test('a wrong passphrase is told as such, without the passphrase or the key', async () => {
   const failed = await decryptKey(fileOf('pbkdf2'), 'testpassward', 'gas.key').catch((error: unknown) => error)
   expect(failed).toMatchObject({ code: 'unauthorized', message: 'Wrong passphrase for gas.key.' })
+})
+
+test('a file as geth and Foundry write it is read: its cost of scrypt lies in r, not in p', async () => {
+  const [password, salt] = ['testpassword', '11'.repeat(32)]
+  const secret = scryptSync(password, Buffer.from(salt, 'hex'), 32, { N: 8_192, r: 8, p: 1 })
+  const kdfparams = { dklen: 32, n: 8_192, r: 8, p: 1, salt }
+  const iv = Buffer.alloc(16, 7)
+  const file = encrypt(KEY, () => `0x${secret.toString('hex')}`, { kdf: 'scrypt', kdfparams, iv })
+  expect(await decryptKey(JSON.stringify(file), password, 'the file')).toBe(KEY)
 })
 
 test('what was encrypted is decrypted, by the same passphrase in another Unicode form too', async () => {

@@ -32,7 +32,6 @@ type Ref = { readonly kind: string; readonly id: string }
 type NewPayout = {
   readonly kind: PayoutKind
   readonly wallet: Wallet
-  /** Account to pay from. */
   readonly source: string
   /** Amount to pay (default: the account's whole balance). */
   readonly amount?: Usdc

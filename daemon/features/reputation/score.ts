@@ -15,7 +15,6 @@ export const PRIOR_JOBS = 5
 export const HALF_CONFIDENCE_JOBS = 10
 /** Number of jobs from which a subject counts as established. */
 export const ESTABLISHED_JOBS = 5
-/** Weights of the dimensions in tenths. */
 export const weights: Readonly<Record<Dimension, number>> = { quality: 4, reliability: 3, speed: 2, communication: 1 }
 
 const FULL = 100

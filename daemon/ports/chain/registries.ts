@@ -23,7 +23,6 @@ export type IdentityRegistry = {
 export type FeedbackOrder = {
   readonly id: string
   readonly agentId: bigint
-  /** The signing wallet. */
   readonly client: Wallet
   readonly value: bigint
   readonly valueDecimals: number

@@ -200,7 +200,6 @@ function envelope(type: string, members: z.ZodRawShape): z.ZodObject {
   return z.strictObject({ ...common, ...members }).meta({ id: `Webhook_${type}` })
 }
 
-/** Messages by type, in order. */
 export const webhookMessages: readonly (readonly [WebhookType, WebhookMessage])[] = keysOf(messages).map((type) => {
   const { members, ...facts } = messages[type]
   return [type, { ...facts, schema: envelope(type, members) }]

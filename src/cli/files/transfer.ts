@@ -37,7 +37,6 @@ export type Download<K extends FileEndpoint> = {
   readonly asked: Asked<K>
   /** Path of a file or folder, or - for stdout (default: the name that the server sent). */
   readonly output: string | undefined
-  /** Default name. */
   readonly otherwise: string
   /** Skips the question before a file is replaced: `agreedTarget` has already asked it. */
   readonly agreed?: true

@@ -19,7 +19,6 @@ export type Nameable = {
   readonly facts?: readonly (string | null)[]
 }
 
-/** Caller and rights. */
 export type Asker = Pick<CommandContext<unknown, unknown>, 'session' | 'places' | 'system'> & {
   /** The caller acts as administrator and may see everything. */
   readonly asAdmin: boolean

@@ -48,7 +48,6 @@ export async function makeSure(context: SessionHost, { target }: Session, senten
   await confirmName(context, target, says)
 }
 
-/** Extent and reason. */
 async function more({ scope, reason: why }: Sentence): Promise<string> {
   const known = [await scope?.(), why === undefined ? undefined : `reason: ${harmless(why)}`].filter(Boolean)
   return known.length === 0 ? '' : ` (${known.join('; ')})`

@@ -79,7 +79,6 @@ function read(host: Context): Readonly<Record<string, number>> {
   }
 }
 
-/** Key of a reader: wallet and instance. */
 async function readerOf({ target, wallet }: Session): Promise<string> {
   return `${target.instance} ${(await wallet())?.address ?? ''}`
 }

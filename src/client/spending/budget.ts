@@ -27,9 +27,7 @@ export type Budget = {
   spend(stated: Usdc, agreed: Usdc): void
   /** Records a payment that was refused, and that can no longer be charged. */
   refuse(agreed: Usdc): void
-  /** Total refused. */
   refused(): Usdc
-  /** Total stated. */
   spent(): Usdc
   /** Total authorised. */
   taken(): Usdc

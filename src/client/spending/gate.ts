@@ -46,7 +46,6 @@ export type Spend = {
 export type Hold = {
   /** The payment no longer counts, since nothing was sent. */
   release(): void
-  /** Paid. */
   settle(): void
   /** Keeps what the seller signed. */
   keep(proof: Proof): void

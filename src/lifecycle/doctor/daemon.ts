@@ -177,7 +177,6 @@ const metricsOf = async (host: Examined): Promise<string> =>
 
 const MB = 1_000_000
 
-/** Where the rows are. */
 async function rowsOf(host: Examined): Promise<string> {
   const text = await metricsOf(host)
   const read = (name: string) => Number(new RegExp(`^souk_${name} (\\S+)$`, 'm').exec(text)?.[1])
@@ -199,7 +198,6 @@ async function pricesOf(host: Examined): Promise<Diagnosis> {
   return { status: 'warning', detail, fix: 'souk chain costs' }
 }
 
-/** Signature recovery engine. */
 async function signaturesOf(host: Examined): Promise<Diagnosis> {
   const [, engine] = new RegExp(`^${RECOVERY_METRIC}\\{engine="(\\w+)"`, 'm').exec(await metricsOf(host)) ?? []
   return fine(

@@ -52,7 +52,6 @@ function isTooLong(signature: Hex): boolean {
 const TRIAL_GAS = 700_000
 const DEPLOY_GAS = 1_500_000
 
-/** A pay-to key, with the escrow contract that pays to its address. */
 export type PayToKey = PayToAddress & { readonly key: Signer | undefined; readonly escrow: Wallet | undefined }
 
 /** Pay-to keys in use, the quoted one first. A rotation replaces the list. */
@@ -65,7 +64,6 @@ export type SettlementParts = {
   readonly batch: QueueOptions['batch']
   readonly asset: Wallet
   readonly ring: PayToRing
-  /** Sender of simulations. */
   readonly sender: Wallet
   readonly digestOf: (authorization: Authorization) => Uint8Array
   readonly instantLimit: Usdc

@@ -14,7 +14,6 @@ const SandboxAgentRow = z.strictObject({
 })
 
 const SandboxFeedbackRow = z.strictObject({
-  /** Order id. */
   ...stored,
   agent_id: z.string(),
   client: wallet,

@@ -12,7 +12,6 @@ import type { Listing } from './services.ts'
 const PAYMENT_REQUIRED = 402
 /** Statuses that a diagnosis can explain, in the response to a purchase without payment. */
 const LOOKED_AT = [400, PAYMENT_REQUIRED, 403, 404, 409, 410, 429, 503]
-/** Offer header of x402 v2. */
 const OFFER_V2 = 'payment-required'
 /** Default payment limits of existing x402 client packages, micro-USDC. */
 const USUAL_LIMITS = [

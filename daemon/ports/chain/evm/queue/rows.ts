@@ -28,7 +28,6 @@ const ChainSend = z.strictObject({
 })
 
 const ChainSignerRow = z.strictObject({
-  /** The address. */
   id: StoredWallet,
   version: z.int(),
   next_nonce: z.int(),
