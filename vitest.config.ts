@@ -30,15 +30,17 @@ const commit = commitNumber(root)
 const near = files.filter(({ ring }) => ring === 'first')
 const rest = files.filter(({ ring }) => ring === 'rest')
 const deep = files.filter(({ ring }) => ring === 'deep')
+/** Those of the long ones whose turn it is. */
+const deepTurn = partOf(deep, commit, parts.deep).filter(({ isIdle }) => !isIdle)
 const slow = rest.filter(({ isSlow }) => isSlow)
 const quick = rest.filter(({ isSlow }) => !isSlow)
 const matching = (pattern: RegExp) => files.filter(({ path }) => pattern.test(path))
 /** Which files a command runs, by its `--mode`; all of them where files are named. */
 const chosen: Readonly<Record<string, () => readonly TestFile[]>> = {
   first: () => near,
-  rest: () => [...rest, ...partOf(deep, commit, parts.deep)],
-  turn: () => [...quick, ...partOf(slow, commit, parts.slow), ...partOf(deep, commit, parts.deep)],
-  all: () => [...near, ...rest, ...partOf(deep, commit, parts.deep)],
+  rest: () => [...rest, ...deepTurn],
+  turn: () => [...quick, ...partOf(slow, commit, parts.slow), ...deepTurn],
+  all: () => [...near, ...rest, ...deepTurn],
   deep: () => files.filter(({ ring, isSampled }) => ring === 'deep' || isSampled),
   devnet: () => [...matching(onDevnet), ...partOf(matching(deepOnDevnet), commit, parts.deep)],
   'devnet-turn': () => [

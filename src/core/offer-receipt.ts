@@ -163,6 +163,16 @@ export function proofIn(extensions: unknown, member: 'offers' | 'receipt'): unkn
   return Object(Object(Object(extensions)[offerReceipt]).info)[member]
 }
 
+/** The extensions of a 402 with the first of the signed offers alone. */
+export function withOneOffer<E extends Readonly<Record<string, unknown>>>(extensions: E): E {
+  const offers = proofIn(extensions, 'offers')
+  if (!Array.isArray(offers)) return extensions
+  return {
+    ...extensions,
+    [offerReceipt]: { ...Object(extensions[offerReceipt]), info: { offers: offers.slice(0, 1) } },
+  }
+}
+
 /** Format of the receipt for a payment: that of the first offer which the client sent back. */
 export function receiptFormat(extensions: unknown): ProofFormat {
   return Object(Object(proofIn(extensions, 'offers'))[0]).format === 'jws' ? 'jws' : 'eip712'

@@ -94,6 +94,8 @@ describe('an instant service of a provider', () => {
 test('an instant provider that was not paid hears so, and the buyer gets nothing', async () => {
   market.hook.answer = () => answerWith({ words: 3 })
   const who = await market.agent()
+  // What earlier purchases still have to say comes first.
+  await deliveryWorker.of(market.ctx()).idle()
   isBroke = true
   const refused = await market.buy(instant, who)
   isBroke = false

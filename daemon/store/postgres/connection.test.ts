@@ -1,3 +1,7 @@
+import { execFile } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { hasPostgres, startPostgres, type TestServer, testServer, UNSAFE } from '../../../fixtures/kit/postgres.ts'
 import type { PgAddress, PgHost } from './address.ts'
@@ -29,6 +33,22 @@ describe.skipIf(!hasPostgres())('of several hosts', () => {
       `127.0.0.1:1: no server listens there; ${server.folder}:5432: it is a standby`,
     )
   })
+})
+
+/** A process that connects once, and says how that ends: there the driver is loaded between the socket and its use. */
+const CONNECTS = (address: PgAddress) => `
+  const { connectPrimary } = await import(${JSON.stringify(new URL('connection.ts', import.meta.url).href)})
+  await connectPrimary(${JSON.stringify(address)}, 'test').catch((error) => console.log(error.message))
+  process.exit()`
+
+test('a server that dies once it was reached is one that does not answer, and ends no process', async () => {
+  const dying = createServer((socket) => setTimeout(() => socket.resetAndDestroy(), 5)).listen(0, '127.0.0.1')
+  await once(dying, 'listening')
+  const { port } = dying.address() as { port: number }
+  const address: PgAddress = { ...primary, hosts: [{ host: '127.0.0.1', port }], sslmode: 'disable' }
+  const words = ['--input-type=module', '--eval', CONNECTS(address)]
+  expect((await promisify(execFile)(process.execPath, words)).stdout).toContain(`127.0.0.1:${port}: `)
+  dying.close()
 })
 
 describe.skipIf(!hasPostgres())('a session', () => {

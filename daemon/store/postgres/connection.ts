@@ -151,7 +151,8 @@ type Calls = ReturnType<typeof callsUntilCut>
 /** Rejects all calls when the socket closes, because the package forgets those that it has not sent. */
 function callsUntilCut(socket: Socket) {
   const open = new Set<(error: Error) => void>()
-  let isCut = false
+  // It may have closed since it connected.
+  let isCut = socket.destroyed
   socket.prependListener('close', () => {
     isCut = true
     for (const reject of open) reject(new ConnectionLost('the connection to the database was cut'))
@@ -219,6 +220,8 @@ function sessionOf({ host, ownAddress, calls, reserved, end }: Session): Connect
 async function openSocket({ host, port }: PgHost, { sslmode }: PgAddress): Promise<Socket> {
   const isLocal = host.startsWith('/')
   const socket = isLocal ? connectTcp(`${host}/.s.PGSQL.${port}`) : connectTcp(port, host)
+  // The package listens only later; what an error means is told by `close`.
+  socket.on('error', () => undefined)
   await settled(socket, 'connect')
   socket.setNoDelay(true)
   socket.setKeepAlive(true, KEEP_ALIVE_MS)
@@ -231,6 +234,7 @@ async function openSocket({ host, port }: PgHost, { sslmode }: PgAddress): Promi
     throw new StoreUnreachable('the server does not offer TLS')
   }
   const secure = connectTls({ socket, servername: host, rejectUnauthorized: sslmode === 'verify-full' })
+  secure.on('error', () => undefined)
   await settled(secure, 'secureConnect')
   return secure
 }

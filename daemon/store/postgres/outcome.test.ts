@@ -110,7 +110,7 @@ describe.skipIf(!hasPostgres())('a connection that is cut', () => {
     expect(await batches()).toHaveLength(1)
   })
 
-  test('for good lets a store stop that cannot find out what came of its commit', async () => {
+  test('for good does not keep a store from being stopped', async () => {
     next = 'before the commit'
     isAwayThen = true
     const writing = expect(seed(store, [account('a')])).rejects.toMatchObject({ code: 'unavailable' })

@@ -96,6 +96,15 @@ test('any offer parses with the published schemas and fits its header', () => {
   )
 })
 
+test('a header that would be too long keeps the first of the signed offers, and the other extensions', () => {
+  const offers = [{ format: 'eip712' }, { format: 'jws', signature: 'x'.repeat(3_000) }]
+  const headerExtensions = { bazaar: { info: {} }, 'offer-receipt': { info: { offers }, schema: {} } }
+  expect(readHeader(paymentRequired({ ...offer, headerExtensions }).header).extensions).toEqual({
+    bazaar: { info: {} },
+    'offer-receipt': { info: { offers: offers.slice(0, 1) }, schema: {} },
+  })
+})
+
 const long = (length: number) => '長'.repeat(length)
 const query = `?q=${'x'.repeat(3_000)}`
 

@@ -8,6 +8,7 @@ import {
 } from '../../core/authorization.ts'
 import { checksumAddress, type Hex, type Wallet } from '../../core/hex.ts'
 import { formatAmount, type Usdc, usdc } from '../../core/money.ts'
+import { withOneOffer } from '../../core/offer-receipt.ts'
 import { faultReason, faultSentences, type PaymentFault } from '../../core/payment-fault.ts'
 import { before, compact } from '../../core/record.ts'
 
@@ -236,6 +237,7 @@ const HEADER_DESCRIPTION_CHARS = 160
 /** Steps that shorten a v2 object, applied in this order until its header is small enough. */
 const headerCuts: readonly ((required: PaymentRequiredV2) => PaymentRequiredV2)[] = [
   (required) => required,
+  ({ extensions = {}, ...rest }) => ({ ...rest, extensions: withOneOffer(extensions) }),
   ({ extensions: { bazaar: _, ...others } = {}, ...rest }) => ({
     ...rest,
     ...(Object.keys(others).length === 0 ? {} : { extensions: others }),

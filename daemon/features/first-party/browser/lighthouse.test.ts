@@ -14,8 +14,9 @@ import type { Page, Pages, Responder } from '../../../ports/web/site.testkit.ts'
 import { openBrowserTest } from './pages.testkit.ts'
 import { performanceAnalysis } from './performance-analysis.ts'
 
-// @deep twelve pages, each loaded by two programs on two devices: in the deep run alone, as it needs an idle machine
+// @deep twelve pages, each loaded by two programs on two devices
 // @alone both measure time
+// @idle other work would change what the two measure
 
 /* Twelve pages, each slow or fast for a reason of its own, of which two measuring programs say how fast they are. */
 
@@ -126,10 +127,11 @@ const MAX_SHARE = 0.25
 const MIN_MS = 100
 
 let browser: ChildProcess | undefined
-const profile = mkdtempSync(join(tmpdir(), 'souk-lighthouse-'))
+let profile = ''
 
 beforeAll(async () => {
   if (chromium === undefined || !IS_DEEP) return
+  profile = mkdtempSync(join(tmpdir(), 'souk-lighthouse-'))
   const flags = ['--headless=new', '--no-sandbox', '--remote-debugging-port=0', '--disable-dev-shm-usage']
   browser = spawn(chromium, [...flags, `--user-data-dir=${profile}`, 'about:blank'], {
     detached: true,
