@@ -82,7 +82,8 @@ export default defineConfig(({ mode }) => {
   // What is long leaves much behind; a chain is one for each file.
   const isIsolated = ({ isApart, ring }: TestFile) => isApart || ring === 'deep' || mode.startsWith('devnet')
   // `SOUK_TEST_SHUFFLE=SEED npm test` runs files and tests in another order, but the tests of a story.
-  const { SOUK_MUTATION: broken, SOUK_TEST_SHUFFLE: seed } = process.env
+  const { SOUK_MUTATION: broken, SOUK_TEST_SHUFFLE } = process.env
+  const seed = SOUK_TEST_SHUFFLE || undefined
   const inOrder = (file: TestFile) => seed === undefined || file.isStory
   const project = (name: string, isolate: boolean, ordered: boolean) => ({
     extends: true as const,

@@ -72,6 +72,7 @@ async function costOf(request: Request, headers: () => Promise<Record<string, st
   return Object.fromEntries(names.map((name) => [name, Math.min(...costs.map((cost) => cost[name]))])) as Cost
 }
 
+/** Bounds of bytes leave room for the digits of sums and counters, which grow with the tests before. */
 function expectAtMost(cost: Cost, bounds: Cost): void {
   for (const name of Object.keys(bounds) as (keyof Cost)[]) expect(cost[name], name).toBeLessThanOrEqual(bounds[name])
 }
@@ -95,8 +96,8 @@ describe('a paid request costs no more than it did', () => {
     const cost = await costOf(request, await signed(request))
     inStore = true
     // One of the three is the chain's own.
-    const outside = { transactions: 3, rows: 10, stringified: 15, journalBytes: 6_530, recoveries: 1 }
-    const within = { transactions: 1, rows: 9, stringified: 14, journalBytes: 5_180, recoveries: 1 }
+    const outside = { transactions: 3, rows: 10, stringified: 15, journalBytes: 6_590, recoveries: 1 }
+    const within = { transactions: 1, rows: 9, stringified: 14, journalBytes: 5_230, recoveries: 1 }
     expectAtMost(cost, isInStore ? within : outside)
   })
 
