@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { startDaemon } from '../../../fixtures/kit/child.ts'
 import { configDefaults } from '../../../fixtures/kit/config.ts'
+import { departure } from '../../../fixtures/kit/departure.ts'
 import { gate } from '../../../fixtures/kit/faults.ts'
 import { openPayments } from '../../../fixtures/kit/money.ts'
 import { openProvider, type Provider, type Answer as Reply } from '../../../fixtures/kit/provider.ts'
@@ -33,16 +34,15 @@ async function hangUp(provider: Provider, { url, path, headers }: Post): Promise
     await answer.wait()
     return before(message)
   }
+  const left = departure(path)
   const sent = request(`${url}${path}`, { method: 'POST', headers: { 'Content-Type': 'application/json', ...headers } })
-  const closed = Promise.withResolvers<void>()
-  sent.on('error', () => undefined).on('close', closed.resolve)
+  sent.on('error', () => undefined)
   sent.end(JSON.stringify(body))
   await called.reached
   called.open()
   await answer.reached
   sent.destroy()
-  await closed.promise
-  await sleep(50) // the daemon has seen it by then
+  await left
   provider.answer = before
   answer.open()
 }

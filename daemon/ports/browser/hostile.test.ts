@@ -54,6 +54,7 @@ describe.skipIf(chromium === undefined)('a hostile page', () => {
   it('reaches nothing of this machine over any way out that a page has, nor does it when it is printed', async () => {
     const { tried, blocked, printed } = await onPage(async (page) => {
       await page.load(site.at('/', '127.0.0.1'))
+      while (page.blocked() <= 5 || !site.asked.includes('GET /from-worker')) await sleep(LOOK_MS)
       await sleep(LINGER_MS)
       await page.picture({ format: 'jpeg' })
       const paper = { width: 8, height: 11, landscape: false, from: 1, to: 1 }

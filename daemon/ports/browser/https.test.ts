@@ -13,6 +13,7 @@ import type { BrowserPage } from './page.ts'
 
 /** A page goes on trying after it is loaded. */
 const LINGER_MS = 2_500
+const LOOK_MS = 20
 const HOST = 'site.test'
 let authority: ReturnType<typeof openAuthority>
 let victim: Awaited<ReturnType<typeof openVictim>>
@@ -77,6 +78,7 @@ describe.skipIf(chromium === undefined)('a page over https', () => {
     site.asked.length = 0
     const blocked = await onPage(async (page) => {
       await page.load(site.at('/'))
+      while (page.blocked() <= 3 || !site.asked.includes('GET /from-worker')) await sleep(LOOK_MS)
       await sleep(LINGER_MS)
       return page.blocked()
     })
