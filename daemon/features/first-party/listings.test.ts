@@ -205,7 +205,9 @@ describe('the observed listings', () => {
 it('the README names every function that needs nothing installed, and no other', () => {
   const everywhere = new Set<string>(['advisories', 'dns', 'grants', 'rdap', 'speech', 'tls'])
   const free = [...firstPartyServices].filter(([, { needs }]) => needs.every((name) => everywhere.has(name)))
-  const [, told = ''] = /need nothing installed: ([^.]+)\./.exec(readFileSync('README.md', 'utf8')) ?? []
+  const [, count, told = ''] =
+    /(\d+) of them need nothing installed: ([^.]+)\./.exec(readFileSync('README.md', 'utf8')) ?? []
+  expect(Number(count)).toBe(free.length)
   expect([...told.matchAll(/`(\w+)`/g)].map(([, slug]) => slug).sort()).toEqual(free.map(([slug]) => slug).sort())
 })
 
