@@ -126,7 +126,9 @@ export function authOf(prose: string): { name: string; scheme: Members } | undef
   if (header !== undefined) return { name: 'key', scheme: { type: 'apiKey', in: 'header', name: header } }
   if (/authorization:\s*basic|\b(?:basic auth|http basic)/i.test(prose))
     return { name: 'basic', scheme: { type: 'http', scheme: 'basic' } }
-  return undefined
+  return /\bauthorization\W{0,3}(?::\s*\S|header)/i.test(prose)
+    ? { name: 'key', scheme: { type: 'apiKey', in: 'header', name: 'Authorization' } }
+    : undefined
 }
 
 const BASE = /(?:base (?:url|address|uri)|requests (?:go|are (?:made|sent)) to)[^\n]{0,80}?(https?:\/\/[^\s"'<>|)]+)/i

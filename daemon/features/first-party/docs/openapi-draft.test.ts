@@ -8,6 +8,7 @@ import type { JsonInput } from '../service/service.ts'
 import { parseHtml } from '../web/document.ts'
 import { htmlBlocks, markdownBlocks } from './blocks.ts'
 import { badges, blueprint, bold, commands, definitions, html, markdown, snippets } from './docs-pages.testkit.ts'
+import { authOf } from './openapi-document.ts'
 import { openapiDraft } from './openapi-draft.ts'
 import { operationsIn } from './operations.ts'
 
@@ -78,7 +79,7 @@ describe('the draft of an OpenAPI description', () => {
     [
       'headings of a chapter that names the method',
       '## POST Endpoints\n\n### `/v1/ducks/:id/eggs/`: Lay an egg\n\nRequired:\n',
-      'POST /v1/ducks/{id}/eggs',
+      'POST /v1/ducks/{id}/eggs/',
     ],
     [
       'calls with example values',
@@ -220,6 +221,27 @@ describe('the draft of an OpenAPI description', () => {
     expect(paths['/ducks'].get.summary).toBe('lists all ducks')
     expect(paths['/ducks'].post.summary).toBe('adds a duck')
     expect(Object.keys(paths)).toEqual(['/ducks', '/v1/state/plain'])
+  })
+
+  it('keeps the slash at the end, sums up by the sentence below, and reads shortened examples', () => {
+    const text =
+      '### Ducks\n\n**List**\n\n```\nGET /api/ducks/\n```\n\nList ducks.\n\nParameters:\n\n- `limit` - Most ducks. Default is `100`.\n\nExample response:\n\n```json\n{\n  "count": 2,\n  "ducks": [\n    {"id": 1},\n    ...\n  ]\n}\n```\n\n**Update**\n\n```\nPUT /api/ducks/<id>/\nPATCH /api/ducks/<id>/\n```\n\nUpdates a duck.\n\nExample payload:\n\n```json\n{"name": "Ada"}\n```\n'
+    const [list, ...changes] = operationsIn(markdownBlocks(text))
+    expect(list).toMatchObject({
+      path: '/api/ducks/',
+      summary: 'List ducks.',
+      parameters: [{ name: 'limit', type: 'integer', in: 'query' }],
+      responses: new Map([['200', { count: 2, ducks: [{ id: 1 }] }]]),
+    })
+    expect(changes.map(({ method, path, summary, request }) => [method, path, summary, request])).toEqual([
+      ['PUT', '/api/ducks/{id}/', 'Updates a duck.', { name: 'Ada' }],
+      ['PATCH', '/api/ducks/{id}/', 'Updates a duck.', { name: 'Ada' }],
+    ])
+    expect(authOf('The token goes as `Authorization` header:\nAuthorization: Token KEY')?.scheme).toEqual({
+      type: 'apiKey',
+      in: 'header',
+      name: 'Authorization',
+    })
   })
 
   it('takes what stands below a line of a request for its body', async () => {

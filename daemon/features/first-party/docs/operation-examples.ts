@@ -1,7 +1,7 @@
-import { isObject } from '../../../../src/core/json.ts'
+import { isObject, jsonIn } from '../../../../src/core/json.ts'
 import type { OperationMethod } from './operation-names.ts'
 
-/* Tells an example path, such as `/v1/ducks/raymarine-1`, from the path that it stands for, such as `/ducks/{id}`. */
+/* Reads addresses and examples. Tells an example path, such as `/v1/ducks/raymarine-1`, from the path that it stands for, such as `/ducks/{id}`. */
 
 type Documented = { readonly method: OperationMethod; readonly path: string }
 
@@ -61,4 +61,55 @@ export function withoutValues({ path }: Documented, bodies: readonly unknown[]):
 export function placeholderOf(collection: string): string {
   const one = collection.replace(/\W/g, '').replace(/(?<=\w{3})s$/, '')
   return one === '' || IS_VERSION.test(collection) ? 'id' : `${one}_id`
+}
+
+const VARYING =
+  /^(\d+|(?=\w*\d)(?=\w*[a-f])[0-9a-f]{8,}|(?:example|sample|my|your)(?:[-_.!].*)?|(?=\w*\d)[A-Za-z\d]{25,}|[0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-f]{16,}|[a-z]{2,5}_\w{6,})$/i
+
+/** Placeholder forms: `:id`, `{id}`, `{{id}}`, `{id:int}`, `<int:id>`, `[id]`, `[:id]`, `%id%`, `$id`, `YOUR_ID`, `%s`. */
+const PLACEHOLDER =
+  /^(?::([\w-]+)[?*]?|\{{1,2}([\w-]+)(?::[^{}]{0,40})?\}{1,2}|<(?:\w+:)?([\w-]+)>|\[:?([\w-]+)\]|%([a-z]\w+)%|\$\{?(\w+)\}?|(?:YOUR|MY|THE)_([A-Z_]{2,40}))$/
+
+/** Scheme and host, path with `{name}` for variables, and query names of an address; no path if it is none. */
+export function placeOf(text: string): {
+  origin: string | null
+  path: string | undefined
+  query: string[]
+  slash: boolean
+} {
+  const [, origin = null, rest = text] = /^(https?:\/\/[^/\s]+)(.*)$/i.exec(text) ?? []
+  const [rawPath = '', rawQuery = ''] = rest.replace('[?', '?').split('?', 2)
+  const segments = rawPath
+    .replace(/[.:,]+$/, '')
+    .replace(/(?<=[/.]):(\w+)(?=\.\.)|(?<=\.\.):(\w+)/g, (_, from, to) => `{${from ?? to}}`)
+    .split('/')
+    .filter(Boolean)
+  const path = `/${segments.map(segmentOf).join('/')}`
+  const query = rawQuery.split('&').flatMap((pair) => /^([\w.[\]-]{1,60})=?/.exec(pair)?.[1] ?? [])
+  const isPath = (text.includes('/') && /^[/\w{}.~:@%*+$<>[\]-]+$/.test(path)) || path === '/'
+  return { origin, path: isPath ? path : undefined, query, slash: segments.length > 0 && rawPath.endsWith('/') }
+}
+
+function segmentOf(segment: string, at: number, all: readonly string[]): string {
+  const name = PLACEHOLDER.exec(segment)?.slice(1).find(Boolean)
+  if (name !== undefined) return `{${name.replaceAll('-', '_')}}`
+  if (/^\{\w+\}\.\.\{\w+\}$/.test(segment)) return segment
+  const [, value = '', rest = ''] = /^(.*?)(\.(?:json|xml|html|yaml))?$/.exec(segment) ?? []
+  const [, label] = /^([a-z]\w*):\d+$/i.exec(value) ?? []
+  if (label !== undefined) return `${label}:{${label.toLowerCase()}}${rest}`
+  // A number at the root is a version.
+  if (!VARYING.test(value) || /^v\d+$/.test(value) || (at === 0 && /^\d$/.test(value)))
+    return segment.replace(/[{}]/g, '')
+  return `{${placeholderOf(all[at - 1] ?? '')}}${rest}`
+}
+
+const MAX_EXAMPLE_CHARS = 20_000
+/** Dots that stand for more members of an example. */
+const SHORTENED = /,?\s*(?:\.{3}|…),?(?=\s*(?:[\]}]|$))/gm
+
+/** Value of an example in JSON; undefined if it is none. */
+export function jsonOf(text: string): unknown {
+  if (text.length > MAX_EXAMPLE_CHARS || !/^\s*[{[]/.test(text)) return undefined
+  // An example with comments is not JSON and does not count.
+  return (jsonIn(text) ?? jsonIn(text.replace(SHORTENED, '')))?.value
 }

@@ -1,7 +1,6 @@
-import { jsonIn } from '../../../../src/core/json.ts'
 import { sentencesOf } from '../service/english.ts'
 import { type Block, textOfBlock } from './blocks.ts'
-import { isCallOf, isExampleOf, placeholderOf, withoutValues } from './operation-examples.ts'
+import { isCallOf, isExampleOf, jsonOf, placeOf, withoutValues } from './operation-examples.ts'
 import {
   bareIn,
   labelsInTurn,
@@ -44,6 +43,10 @@ type Open = { -readonly [K in keyof ApiOperation]: ApiOperation[K] } & {
   parameters: Parameter[]
   responses: Map<string, unknown>
   bodyNext: boolean
+  /** Whether the address ends with a slash. */
+  slash: boolean
+  /** First sentence below its name. */
+  said: string
   /** Last short line that names a part of the operation, such as `Query parameters`. */
   saidLast: string
 }
@@ -56,21 +59,41 @@ const PART_OF_ONE =
 export function operationsIn(blocks: readonly Block[]): ApiOperation[] {
   const found = new Map<string, Open>()
   let heading = { text: '', level: 0 }
-  let last: { operation: Open; level: number } | undefined
+  let near: readonly Open[] = []
   const namesOf = namesInTurn()
+  const subjectsOf = subjectsInTurn()
   for (const block of blocks.flatMap(piecesOf)) {
-    const around = { heading: saidAbove(block, heading), near: last?.operation }
-    const named = namesOf(block).flatMap((name) => note(found, name, around) ?? [])
-    const operation = named.at(-1)
-    if (block.kind === 'heading') {
-      if (!operation && last && block.level <= last.level && !PART_OF_ONE.test(block.text)) last = undefined
-      heading = block
-    }
-    // Its parts may name it again.
-    if (operation && last?.operation !== operation) last = { operation, level: heading.level }
-    if (last) describe(last.operation, block, heading.text)
+    const around = { heading: saidAbove(block, heading), near: near.at(-1) }
+    const operation = namesOf(block)
+      .flatMap((name) => note(found, name, around) ?? [])
+      .at(-1)
+    if (block.kind === 'heading') heading = block
+    near = subjectsOf(block, { operation, level: heading.level })
+    for (const one of near) describe(one, block, heading.text)
   }
   return withoutExamples([...found.values()])
+}
+
+/** Finds what each block is about: the operation named last, with those of the same address on the lines above it. */
+function subjectsInTurn() {
+  let last: { operations: readonly Open[]; level: number } = { operations: [], level: 0 }
+  let isListed = false
+  return (block: Block, { operation, level }: { operation: Open | undefined; level: number }) => {
+    const isLine = isOneLine(block)
+    // The parts of an operation may name it again.
+    if (operation && !last.operations.includes(operation)) {
+      const beside = isListed && isLine && last.operations[0]?.path === operation.path ? last.operations : []
+      last = { operations: [...beside, operation], level }
+    }
+    const isOther = block.kind === 'heading' && level <= last.level && !PART_OF_ONE.test(block.text)
+    if (isOther && !operation) last = { operations: [], level }
+    isListed = operation !== undefined && isLine
+    return last.operations
+  }
+}
+
+function isOneLine(block: Block): boolean {
+  return block.kind === 'code' && !block.text.trim().includes('\n')
 }
 
 /** What the heading above says of an operation: not if it is the title, an address, or a heading beside this one. */
@@ -114,8 +137,14 @@ function withoutExamples(all: readonly Open[]): Open[] {
     if (documented) take(documented, one)
     else kept.push(one)
   }
-  for (const one of kept) one.parameters.unshift(...pathParameters(one.path).filter((own) => !has(one, own)))
-  return kept
+  const headings = kept.map(({ summary }) => summary)
+  return kept.map((one) => ({
+    ...one,
+    path: one.slash ? `${one.path}/` : one.path,
+    // A heading above several operations sums up none of them.
+    summary: headings.filter((text) => text === one.summary).length > 1 ? one.said || one.summary : one.summary,
+    parameters: [...pathParameters(one.path).filter((own) => !has(one, own)), ...one.parameters],
+  }))
 }
 
 function has({ parameters }: Open, { name }: Parameter): boolean {
@@ -139,14 +168,14 @@ function keyOf({ method, path }: Pick<Open, 'method' | 'path'>): string {
 type Around = { readonly heading: string /** The operation described here so far. */; readonly near: Open | undefined }
 
 function note(found: Map<string, Open>, name: NamedOperation, { heading, near }: Around): Open | undefined {
-  const { origin, path, query } = placeOf(name.url)
+  const { origin, path, query, slash } = placeOf(name.url)
   if (path === undefined) return undefined
   const { method } = name
   const isCall = name.isCall && near?.method === method && isCallOf(path, near.path)
   const key = keyOf({ method, path })
   const known = isCall ? near : found.get(key)
   if (!known && found.size >= MAX_OPERATIONS) return undefined
-  const open = known ?? begun(name, path, heading)
+  const open = known ?? { ...begun(name, path, heading), slash }
   if (known) makeSurer(known, name)
   open.origin ??= origin
   for (const parameter of query) addQuery(open, parameter)
@@ -166,6 +195,8 @@ function begun({ method, confidence, evidence, about }: NamedOperation, path: st
     request: undefined,
     responses: new Map(),
     bodyNext: false,
+    slash: false,
+    said: '',
     saidLast: '',
   }
 }
@@ -180,40 +211,6 @@ function makeSurer(known: Open, { confidence, evidence }: NamedOperation): void 
 function addQuery(open: Open, name: string): void {
   if (open.parameters.some((one) => one.name === name)) return
   open.parameters.push({ name, type: 'string', required: false, description: '', in: 'query' })
-}
-
-const VARYING =
-  /^(\d+|(?=\w*\d)(?=\w*[a-f])[0-9a-f]{8,}|(?:example|sample|my|your)(?:[-_.!].*)?|(?=\w*\d)[A-Za-z\d]{25,}|[0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-f]{16,}|[a-z]{2,5}_\w{6,})$/i
-
-/** Placeholder forms: `:id`, `{id}`, `{{id}}`, `{id:int}`, `<int:id>`, `[id]`, `[:id]`, `%id%`, `$id`, `YOUR_ID`, `%s`. */
-const PLACEHOLDER =
-  /^(?::([\w-]+)[?*]?|\{{1,2}([\w-]+)(?::[^{}]{0,40})?\}{1,2}|<(?:\w+:)?([\w-]+)>|\[:?([\w-]+)\]|%([a-z]\w+)%|\$\{?(\w+)\}?|(?:YOUR|MY|THE)_([A-Z_]{2,40}))$/
-
-function placeOf(text: string): { origin: string | null; path: string | undefined; query: string[] } {
-  const [, origin = null, rest = text] = /^(https?:\/\/[^/\s]+)(.*)$/i.exec(text) ?? []
-  const [rawPath = '', rawQuery = ''] = rest.replace('[?', '?').split('?', 2)
-  const segments = rawPath
-    .replace(/[.:,]+$/, '')
-    .replace(/(?<=[/.]):(\w+)(?=\.\.)|(?<=\.\.):(\w+)/g, (_, from, to) => `{${from ?? to}}`)
-    .split('/')
-    .filter(Boolean)
-  const path = `/${segments.map(segmentOf).join('/')}`
-  const query = rawQuery.split('&').flatMap((pair) => /^([\w.[\]-]{1,60})=?/.exec(pair)?.[1] ?? [])
-  const isPath = (text.includes('/') && /^[/\w{}.~:@%*+$<>[\]-]+$/.test(path)) || path === '/'
-  return { origin, path: isPath ? path : undefined, query }
-}
-
-function segmentOf(segment: string, at: number, all: readonly string[]): string {
-  const name = PLACEHOLDER.exec(segment)?.slice(1).find(Boolean)
-  if (name !== undefined) return `{${name.replaceAll('-', '_')}}`
-  if (/^\{\w+\}\.\.\{\w+\}$/.test(segment)) return segment
-  const [, value = '', rest = ''] = /^(.*?)(\.(?:json|xml|html|yaml))?$/.exec(segment) ?? []
-  const [, label] = /^([a-z]\w*):\d+$/i.exec(value) ?? []
-  if (label !== undefined) return `${label}:{${label.toLowerCase()}}${rest}`
-  // A number at the root is a version.
-  if (!VARYING.test(value) || /^v\d+$/.test(value) || (at === 0 && /^\d$/.test(value)))
-    return segment.replace(/[{}]/g, '')
-  return `{${placeholderOf(all[at - 1] ?? '')}}${rest}`
 }
 
 function pathParameters(path: string): Parameter[] {
@@ -231,7 +228,8 @@ const ITEM = /^([a-z_$][\w.[\]-]{0,59})\*?\s*(?:[([]([^)\]]{1,80})[)\]]\s*[-â€“â
 
 function describeText(operation: Open, block: Block & { readonly text: string }, heading: string): void {
   const { text, kind } = block
-  if (kind === 'text') operation.summary ||= shortly(sentencesOf(text)[0] ?? '')
+  if (kind === 'text') operation.said ||= shortly(sentencesOf(text)[0] ?? '')
+  operation.summary ||= operation.said
   if (kind === 'item') describeItem(operation, text, operation.saidLast || heading)
   if (kind === 'text' || /:$/.test(text))
     operation.saidLast = PART_OF_ONE.test(text) && text.length < MAX_LABEL_CHARS ? text : ''
@@ -239,6 +237,8 @@ function describeText(operation: Open, block: Block & { readonly text: string },
   const status = /^(?:HTTP |Code:? )?\b([1-5]\d\d)\b/i.exec(text)?.[1]
   if (status !== undefined && !operation.responses.has(status)) operation.responses.set(status, undefined)
 }
+
+const COUNTED = /\bdefaults?\b(?: is| to|:)? \d+\b(?!\.\d)/i
 
 /** Adds a parameter from a list item such as `size (integer, required): how large`. @param said text above the list */
 function describeItem(operation: Open, text: string, said: string): void {
@@ -249,7 +249,7 @@ function describeItem(operation: Open, text: string, said: string): void {
   const at = whereOf(operation, name, place)
   put(operation, {
     name,
-    type: typeOf(type),
+    type: typeOf(type || (COUNTED.test(description) ? 'integer' : '')),
     required: required || at === 'path',
     description: shortly(description),
     in: at,
@@ -356,7 +356,6 @@ function statusRows(operation: Open, rows: readonly (readonly string[])[]): void
   }
 }
 
-const MAX_EXAMPLE_CHARS = 20_000
 const REQUEST_LINE = /^(?:POST|PUT|PATCH|DELETE)\s+\S/
 const SENT = /\b(request|body|payload|data param\w*)\b/i
 
@@ -376,11 +375,6 @@ function describeExample(operation: Open, text: string, heading: string): void {
   if (isSent && operation.request === undefined && operation.method !== 'GET') operation.request = example
   else operation.responses.set(status, operation.responses.get(status) ?? example)
   operation.bodyNext = false
-}
-
-function jsonOf(text: string): unknown {
-  // An example with comments, or shortened by dots, is not JSON and does not count.
-  return text.length > MAX_EXAMPLE_CHARS || !/^\s*[{[]/.test(text) ? undefined : jsonIn(text)?.value
 }
 
 /** All text of documents, for word searches. */
