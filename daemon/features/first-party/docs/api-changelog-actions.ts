@@ -63,6 +63,12 @@ export const apiChangelogActions = defineService({
     if (dated.length === 0)
       throw new AppError('provider_failed', 'The changelog has no dates, so its entries match no time window.')
     const inWindow = entries.filter(({ date }) => date !== null && date >= window.from && date <= window.to)
+    const newest = entries.findIndex(({ date }) => date !== null)
+    if (inWindow.length === 0 && newest > 0)
+      throw new AppError(
+        'provider_failed',
+        `The newest entries (${newest}) have no date, and no other is in the window.`,
+      )
     const asked = { focus: textOf(input, 'endpoint_focus'), today: dayOf(at), log: entries }
     const { actions, ignored } = actionsOf(inWindow, asked)
     return {

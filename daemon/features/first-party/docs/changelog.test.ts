@@ -90,6 +90,9 @@ describe('what a changelog asks for', () => {
   ])('dates no entry by the day of the page, which stands above as %j', async (head) => {
     site.pages['/log'] = md(`${head}\n\n## 2.0.3\n\n- Removed GET /v1/a.\n\n## 2.0.2\n\n- Removed GET /v1/b.\n`)
     await expect(triage()).rejects.toThrow('The changelog has no dates')
+    // What is new may be among the entries without a date.
+    site.pages['/log'] = md('# Log\n\n## 2.0.0\n\n- Removed `quack`\n\n## 1.0.0 - 2021-05-02\n\n- Added `quack`\n')
+    await expect(triage()).rejects.toThrow('The newest entries (1) have no date')
     site.pages['/log'] = md(`${head}\n\n## 2.0.3\n\n2026-05-02\n\n- Removed GET /v1/a.\n\n## 2.0.2\n\n- More.\n`)
     expect(await triage()).toMatchObject({ entries_read: 2, undated: 1, actions: [{ date: '2026-05-02' }] })
   })
