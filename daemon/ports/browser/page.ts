@@ -61,7 +61,7 @@ const MAX_LOAD_MS = 25 * SECOND_MS
 /** Polling interval while loading. */
 const LOOK_MS = 50
 /** Longest wait for a page whose scripts keep the processor busy. */
-const ANSWER_MS = 5 * SECOND_MS
+const ANSWER_MS = 10 * SECOND_MS
 const MAX_FRAMES = 10
 const PRINT_CHUNK_BYTES = 1024 * 1024
 const MAX_PRINT_BYTES = 16 * 1024 * 1024

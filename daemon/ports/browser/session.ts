@@ -43,7 +43,7 @@ const Lifecycle = z.object({ frameId: z.string(), loaderId: z.string(), name: z.
 const FrameNavigated = z.object({
   frame: z.object({ id: z.string(), parentId: z.string().optional(), url: z.string(), loaderId: z.string() }),
 })
-const LogEntry = z.object({ entry: z.object({ level: z.string(), text: z.string() }) })
+const LogEntry = z.object({ entry: z.object({ level: z.string(), text: z.string(), url: z.string().optional() }) })
 const Thrown = z.object({
   exceptionDetails: z.object({
     text: z.string(),
@@ -182,7 +182,7 @@ function followProgress(cdp: Cdp, progress: Progress, complaints: string[]): voi
   })
   cdp.on('Log.entryAdded', (params) => {
     const { entry } = LogEntry.parse(params)
-    if (entry.level === 'error') complain(entry.text)
+    if (entry.level === 'error') complain([entry.text, entry.url].filter(Boolean).join(' '))
   })
   cdp.on('Runtime.exceptionThrown', (params) => {
     const { text, exception } = Thrown.parse(params).exceptionDetails

@@ -24,12 +24,12 @@ export const accessibilityAudit = defineService({
   make: (input, { report, engine, timedOut, finalUrl, at }): Json => ({
     site_url: textOf(input, 'site_url').trim(),
     final_url: finalUrl,
-    score: accessibilityScore(report.issues),
+    score: accessibilityScore(report),
     standard: 'WCAG 2.2 AA',
     issues: report.issues
       .slice(0, MAX_ISSUES)
       .map(({ contrast, frame, ...issue }) => ({ ...issue, ...compact({ contrast, frame }) })),
-    passes: report.passes,
+    passes: report.passes.length,
     needs_review: report.needs_review,
     timed_out: timedOut,
     not_checked: [...undecidable, 'pages other than this one'],

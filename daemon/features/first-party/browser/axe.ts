@@ -33,7 +33,8 @@ export type AxeIssue = z.output<typeof Issue>
 const Report = z.object({
   version: z.string(),
   issues: z.array(Issue).max(MAX_RULES),
-  passes: z.number(),
+  /** The impact of each rule that passed. */
+  passes: z.array(z.enum(impacts).catch('minor')).max(MAX_RULES),
   needs_review: z.array(z.object({ id: z.string(), count: z.number() })).max(MAX_RULES),
 })
 export type AxeReport = z.output<typeof Report>
@@ -46,7 +47,7 @@ const AXE_RUN = `axe.run(document, {
   iframes: false,
 }).then(({ violations, passes, incomplete, testEngine }) => ({
   version: testEngine.version,
-  passes: passes.length,
+  passes: passes.map(({ nodes: [first] }) => first && [...first.any, ...first.all, ...first.none][0]?.impact),
   needs_review: incomplete.map(({ id, nodes }) => ({ id, count: nodes.length })),
   issues: violations.map(({ id, impact, help, helpUrl, tags, nodes }) => {
     const [first] = nodes
@@ -95,13 +96,14 @@ function axeSource(): Promise<string> {
   return readFile(file, 'utf8')
 }
 
-const weights = { critical: 10, serious: 7, moderate: 3, minor: 1 } as const
+export const impactWeights = { critical: 10, serious: 7, moderate: 3, minor: 1 } as const
 const WHOLE = 100
 
-/** Score from 100 down to 0. A violated rule costs points by its impact and, logarithmically, by its number of hits. */
-export function accessibilityScore(issues: readonly AxeIssue[]): number {
-  const cost = issues.reduce((sum, { severity, count }) => sum + weights[severity] * (1 + Math.log2(count)), 0)
-  return Math.max(0, Math.round(WHOLE - cost))
+/** Percentage of applicable rules that pass, weighted by impact as in Lighthouse; the number of hits does not count. */
+export function accessibilityScore({ issues, passes }: Pick<AxeReport, 'issues' | 'passes'>): number {
+  const sum = (impacts: AxeReport['passes']) => impacts.reduce((whole, impact) => whole + impactWeights[impact], 0)
+  const [failed, passed] = [sum(issues.map(({ severity }) => severity)), sum(passes)]
+  return failed === 0 ? WHOLE : Math.floor((WHOLE * passed) / (failed + passed))
 }
 
 /** What no program can decide, and what this check does not cover. */

@@ -5,10 +5,10 @@ import { checkAddress, readFurther } from '../docs/pages.ts'
 import { factsOfPage } from '../docs/seo-facts.ts'
 import { seoRules } from '../docs/seo-rules.ts'
 import type { ResultEngine } from '../service/engines.ts'
-import { type Finding, judgeBy, type Rule, rule, shownFindings } from '../service/findings.ts'
+import { badness, type Finding, judgeBy, none, type Rule, rule, shownFindings } from '../service/findings.ts'
 import { AUTOMATED_MS, defineService, textOf } from '../service/service.ts'
 import type { WebPage } from '../web/page.ts'
-import { type AxeReport, accessibilityScore, runAxe, undecidable } from './axe.ts'
+import { type AxeReport, accessibilityScore, impactWeights, runAxe, undecidable } from './axe.ts'
 import { engineOf } from './opened.ts'
 import { shownMetrics } from './performance-analysis.ts'
 import { busyNote, type Device, measure, type PageSpeed, speedScore } from './speed.ts'
@@ -64,7 +64,7 @@ export const pageQualityAudit = defineService({
       strategy,
       scores: {
         performance: speedScore(source.timings, strategy),
-        accessibility: accessibilityScore(source.axe.issues),
+        accessibility: accessibilityScore(source.axe),
         best_practices: practice.score,
         seo: search.score,
       },
@@ -82,9 +82,6 @@ export const pageQualityAudit = defineService({
     }
   },
 })
-
-const badness = { fail: 0, warn: 1, pass: 2 } as const
-const impactOf = { critical: 10, serious: 7, moderate: 3, minor: 1 } as const
 
 function strategyOf(strategy: string): Device {
   return strategy === 'desktop' ? 'desktop' : 'mobile'
@@ -104,12 +101,15 @@ function accessibilityFindings({ issues, passes }: AxeReport): Finding[] {
     ({ id, severity, message, selector, html, count }): Finding => ({
       id,
       status: severity === 'critical' || severity === 'serious' ? 'fail' : 'warn',
-      message: `${message} (${count} elements).`,
+      message: `${message} (elements: ${count}).`,
       evidence: `${selector} ${html}`.slice(0, MAX_CHARS).toWellFormed(),
-      weight: impactOf[severity],
+      weight: impactWeights[severity],
     }),
   )
-  return [...found, { id: 'accessibility_rules', status: 'pass', message: `${passes} rules passed.`, weight: 0 }]
+  return [
+    ...found,
+    { id: 'accessibility_rules', status: 'pass', message: `Rules passed: ${passes.length}.`, weight: 0 },
+  ]
 }
 
 /** Applies the SEO rules to the page after its scripts have run. */
@@ -120,11 +120,15 @@ function searchOf({ document, loaded, robots, resources }: Source) {
   return judgeBy(seoRules, {
     page: factsOfPage({ ...at, headers, body }),
     redirects: resources.length === 0 ? 0 : loaded.redirects.length,
-    robots: { found: robots !== undefined, allows: true, sitemaps: [] }, // the page was opened, so robots.txt allows it
+    hasRobots: robots !== undefined,
     sitemapIsRead: undefined,
     others: [],
   })
 }
+
+/** Errors of a page that come from the rules of this browser, and a missing icon. */
+const CAUSED_BY_US = /ERR_BLOCKED_BY_CLIENT|ERR_TUNNEL|ERR_EMPTY_RESPONSE|\/favicon\.ico/
+const CAUSED_BY_US_IF_BLOCKED = new RegExp(`${CAUSED_BY_US.source}|Failed to fetch`)
 
 const practiceRules: readonly Rule<Practice>[] = [
   rule('https_only', 10, ({ loaded: { final_url } }) =>
@@ -135,15 +139,14 @@ const practiceRules: readonly Rule<Practice>[] = [
   rule('mixed_content', 8, ({ loaded: { final_url }, resources }) => {
     if (!final_url.startsWith('https:')) return undefined
     const plain = resources.filter(({ url }) => url.startsWith('http:')).map(({ url }) => url)
-    return plain.length === 0
-      ? ['pass', 'All resources are loaded over TLS.']
-      : ['fail', `${plain.length} resources are loaded without TLS.`, plain.slice(0, MAX_SHOWN).join(' ')]
+    return none(plain, 'All resources are loaded over TLS.', ['fail', 'Resources loaded without TLS: #.'])
   }),
-  rule('console_errors', 6, ({ complaints }) => {
-    const own = complaints.filter((text) => !/ERR_BLOCKED_BY_CLIENT|ERR_TUNNEL|ERR_EMPTY_RESPONSE|favicon/.test(text))
+  rule('console_errors', 2, ({ complaints, blocked }) => {
+    const ours = blocked > 0 ? CAUSED_BY_US_IF_BLOCKED : CAUSED_BY_US
+    const own = complaints.filter((text) => !ours.test(text))
     return own.length === 0
-      ? ['pass', 'No script errors occurred.']
-      : ['fail', `${own.length} script errors occurred.`, own.slice(0, MAX_SHOWN).join(' | ')]
+      ? ['pass', 'The console shows no errors.']
+      : ['fail', `Errors in the console: ${own.length}.`, own.slice(0, MAX_SHOWN).join(' | ')]
   }),
   rule('doctype', 4, ({ document: { doctype, standards } }) =>
     doctype && standards ? ['pass', 'The page declares a doctype.'] : ['fail', 'The page is rendered in quirks mode.'],
@@ -152,18 +155,9 @@ const practiceRules: readonly Rule<Practice>[] = [
     /^utf-8$/i.test(charset) ? ['pass', 'The page is UTF-8.'] : ['fail', 'The page is not UTF-8.', charset],
   ),
   rule('image_ratio', 3, ({ timings: { images } }) => {
-    const bent = images.filter(({ distorted }) => distorted)
+    const bent = images.filter(({ distorted }) => distorted).map(({ src }) => src)
     if (images.length === 0) return undefined
-    return bent.length === 0
-      ? ['pass', 'Images keep their aspect ratio.']
-      : [
-          'warn',
-          `${bent.length} images are distorted (wrong aspect ratio).`,
-          bent
-            .map(({ src }) => src)
-            .slice(0, MAX_SHOWN)
-            .join(' '),
-        ]
+    return none(bent, 'Images keep their aspect ratio.', ['warn', 'Images with a wrong aspect ratio: #.'])
   }),
   rule('content_security_policy', 4, ({ loaded: { headers }, document: { markup } }) =>
     headers['content-security-policy'] !== undefined || /http-equiv=["']?content-security-policy/i.test(markup)

@@ -1,6 +1,6 @@
 import { parse as parseName } from 'tldts'
 import type { PageResource } from '../../../ports/browser/traffic.ts'
-import { type Rule, rule } from '../service/findings.ts'
+import { type FindingStatus, none, type Rule, rule } from '../service/findings.ts'
 import type { PageSpeed } from './speed.ts'
 
 const HEAVY_BYTES = 1_600_000
@@ -12,7 +12,6 @@ const SHIFTS = [0.1, 0.25] as const
 const TASKS_MS = [200, 600] as const
 const EXCESS = 2.5
 const MANY_FONTS = 4
-const MAX_SHOWN = 5
 const HALF = 0.5
 
 const packable = /^(Document|Stylesheet|Script|XHR|Fetch)$/
@@ -21,24 +20,21 @@ const keepable = /^(Stylesheet|Script|Image|Font)$/
 /** Rules about causes of slow pages, each with its evidence. */
 export const speedRules: readonly Rule<PageSpeed>[] = [
   rule('render_blocking', 10, ({ timings: { blocking } }) =>
-    blocking.length === 0
-      ? ['pass', 'No files block the first paint.']
-      : ['fail', `${blocking.length} files block the first paint.`, shown(blocking)],
+    none(blocking, 'No files block the first paint.', ['fail', 'Files that block the first paint: #.']),
   ),
   rule('compression', 8, ({ resources }) => {
     const loose = own(resources).filter(
       ({ type, headers, decodedBytes }) =>
         packable.test(type) && decodedBytes > SMALL_BYTES && headers['content-encoding'] === undefined,
     )
-    return loose.length === 0
-      ? ['pass', 'Text files are compressed.']
-      : ['fail', `${loose.length} text files are not compressed.`, shown(loose.map(({ url }) => url))]
+    return none(urlsOf(loose), 'Text files are compressed.', ['fail', 'Text files without compression: #.'])
   }),
   rule('caching', 6, ({ resources }) => {
-    const short = own(resources).filter((one) => keepable.test(one.type) && (cacheSeconds(one) ?? 0) < WEEK_S)
-    return short.length === 0
-      ? ['pass', 'Static files are cached for at least a week.']
-      : ['warn', `${short.length} static files are cached for less than a week.`, shown(short.map(({ url }) => url))]
+    const files = own(resources).filter(({ type }) => keepable.test(type))
+    const short = files.filter((one) => (cacheSeconds(one) ?? 0) < WEEK_S)
+    if (files.length === 0) return undefined
+    const bad = ['warn', 'Static files cached for less than a week: #.'] as const
+    return none(urlsOf(short), 'Static files are cached for at least a week.', bad)
   }),
   rule('weight', 8, ({ resources }) => {
     const bytes = weightOf(resources)
@@ -46,75 +42,58 @@ export const speedRules: readonly Rule<PageSpeed>[] = [
       ? ['pass', `The page weighs ${bytes} bytes.`]
       : ['fail', `The page weighs ${bytes} bytes (recommended: at most ${HEAVY_BYTES}).`]
   }),
-  rule('requests', 4, ({ resources: { length } }) =>
-    length <= MANY_REQUESTS
-      ? ['pass', `The page makes ${length} requests.`]
-      : ['warn', `The page makes ${length} requests.`],
-  ),
+  rule('requests', 4, ({ resources: { length } }) => [within(length, [MANY_REQUESTS]), `Requests: ${length}.`]),
   rule('rest', 4, ({ loaded: { timed_out } }) =>
     timed_out
       ? ['warn', 'The page was still making requests when the measurement ended.']
       : ['pass', 'All requests finished before the measurement ended.'],
   ),
   rule('image_sizes', 4, ({ timings: { images } }) => {
-    const loose = images.filter(({ sized }) => !sized)
+    const loose = images.filter(({ sized }) => !sized).map(({ src }) => src)
     if (images.length === 0) return undefined
-    return loose.length === 0
-      ? ['pass', 'All images declare width and height.']
-      : ['warn', `${loose.length} images declare no width and height.`, shown(loose.map(({ src }) => src))]
+    return none(loose, 'All images declare width and height.', ['warn', 'Images without width and height: #.'])
   }),
   rule('oversized_images', 5, ({ timings: { images } }) => {
-    const large = images.filter(({ excess }) => excess > EXCESS)
+    const large = images.filter(({ excess }) => excess > EXCESS).map(({ src }) => src)
     if (images.length === 0) return undefined
-    return large.length === 0
-      ? ['pass', 'No image is much larger than its displayed size.']
-      : [
-          'warn',
-          `${large.length} images are much larger than their displayed size.`,
-          shown(large.map(({ src }) => src)),
-        ]
+    return none(large, 'No image is much larger than displayed.', ['warn', 'Images much larger than displayed: #.'])
   }),
-  rule('redirects', 3, ({ loaded: { redirects } }) =>
-    redirects.length === 0
-      ? ['pass', 'There are no redirects before the page.']
-      : ['warn', `There are ${redirects.length} redirects before the page.`, shown(redirects.map(({ to }) => to))],
-  ),
-  rule('long_tasks', 8, ({ timings: { tbt_ms, long_tasks } }) => {
-    const message = `${long_tasks} long tasks; total blocking time ${tbt_ms} ms.`
-    if (tbt_ms > TASKS_MS[1]) return ['fail', message]
-    return tbt_ms > TASKS_MS[0] ? ['warn', message] : ['pass', message]
+  rule('redirects', 3, ({ loaded: { redirects } }) => {
+    const to = redirects.map((one) => one.to)
+    return none(to, 'There are no redirects before the page.', ['warn', 'Redirects before the page: #.'])
   }),
-  rule('layout_shifts', 8, ({ timings: { cls } }) => {
-    const message = `Cumulative layout shift is ${cls}.`
-    if (cls > SHIFTS[1]) return ['fail', message]
-    return cls > SHIFTS[0] ? ['warn', message] : ['pass', message]
-  }),
-  rule('server_time', 5, ({ timings: { ttfb_ms } }) =>
-    ttfb_ms <= SLOW_ANSWER_MS
-      ? ['pass', `The server responds within ${ttfb_ms} ms.`]
-      : ['warn', `The server takes ${ttfb_ms} ms to respond.`],
-  ),
+  rule('long_tasks', 8, ({ timings: { tbt_ms, long_tasks } }) => [
+    within(tbt_ms, TASKS_MS),
+    `Long tasks: ${long_tasks}; total blocking time: ${tbt_ms} ms.`,
+  ]),
+  rule('layout_shifts', 8, ({ timings: { cls } }) => [within(cls, SHIFTS), `Cumulative layout shift is ${cls}.`]),
+  rule('server_time', 5, ({ timings: { ttfb_ms } }) => [
+    within(ttfb_ms, [SLOW_ANSWER_MS]),
+    `The server takes ${ttfb_ms} ms to respond.`,
+  ]),
   rule('http2', 2, ({ resources, loaded }) => {
     if (!loaded.final_url.startsWith('https:')) return undefined
     const old = resources.filter(({ protocol }) => protocol.startsWith('http/1'))
-    return old.length === 0
-      ? ['pass', 'All responses use HTTP/2 or later.']
-      : ['warn', `${old.length} responses use HTTP/1.`, shown(old.map(({ url }) => url))]
+    return none(urlsOf(old), 'All responses use HTTP/2 or later.', ['warn', 'Responses over HTTP/1: #.'])
   }),
   rule('third_parties', 3, ({ resources, loaded }) => {
     const [theirs, all] = [thirdPartyBytes(resources, loaded.final_url), weightOf(resources)]
-    return theirs <= all * HALF
-      ? ['pass', `${theirs} of ${all} bytes come from other sites.`]
-      : ['warn', `${theirs} of ${all} bytes come from other sites.`]
+    return [within(theirs, [all * HALF]), `${theirs} of ${all} bytes come from other sites.`]
   }),
   rule('fonts', 2, ({ resources }) => {
     const fonts = resources.filter(({ type }) => type === 'Font').length
-    return fonts <= MANY_FONTS ? ['pass', `The page loads ${fonts} fonts.`] : ['warn', `The page loads ${fonts} fonts.`]
+    return [within(fonts, [MANY_FONTS]), `Fonts loaded: ${fonts}.`]
   }),
 ]
 
-function shown(urls: readonly string[]): string {
-  return urls.slice(0, MAX_SHOWN).join(' ')
+/** Passes up to the first bound, and fails above the second. */
+function within(value: number, [most, worst = Number.POSITIVE_INFINITY]: readonly [number, number?]): FindingStatus {
+  if (value > worst) return 'fail'
+  return value > most ? 'warn' : 'pass'
+}
+
+function urlsOf(resources: readonly PageResource[]): string[] {
+  return resources.map(({ url }) => url)
 }
 
 function own(resources: readonly PageResource[]): PageResource[] {

@@ -9,7 +9,7 @@ const MAX_LISTED = 250
 const MAX_CHARS = 300
 /** A page has settled when there was no layout shift and no long task for this long. */
 const QUIET_MS = 1_000
-/** Longest wait for a page to settle; below the browser's limit for a busy page (5 s). */
+/** Longest wait for a page to settle; below the browser's limit for a busy page (10 s). */
 const MAX_WAIT_MS = 3_500
 const LOOK_MS = 50
 

@@ -4,7 +4,8 @@ const MAX_ELEMENTS = 3_000
 const MAX_LISTED = 60
 const MAX_CHARS = 300
 
-const Use = z.object({ value: z.string().max(MAX_CHARS), count: z.number() })
+/** `on`: the colour that most of a text's letters stand on. */
+const Use = z.object({ value: z.string().max(MAX_CHARS), count: z.number(), on: z.string().max(MAX_CHARS).optional() })
 const Font = z.object({
   stack: z.string().max(MAX_CHARS),
   size_px: z.number(),
@@ -43,7 +44,8 @@ export const STYLE_FACTS = `(() => {
   const top = (map) => [...map].sort((a, b) => b[1] - a[1]).slice(0, ${MAX_LISTED}).map(([value, count]) => ({ value: cut(value), count: Math.round(count) }))
   const add = (map, key, by) => { if (by > 0) map.set(key, (map.get(key) || 0) + by) }
   const clear = (color) => color === 'transparent' || /, 0\\)$/.test(color)
-  const maps = { background: new Map(), text: new Map(), accent: new Map(), border: new Map(), spacing: new Map(), radius: new Map(), shadow: new Map(), breakpoint: new Map() }
+  const ground = (element) => { for (let at = element; at; at = at.parentElement) { const { backgroundColor } = getComputedStyle(at); if (!clear(backgroundColor)) return backgroundColor } return 'rgb(255, 255, 255)' }
+  const maps = { background: new Map(), text: new Map(), accent: new Map(), border: new Map(), spacing: new Map(), radius: new Map(), shadow: new Map(), breakpoint: new Map(), ground: new Map() }
   const fonts = new Map(), parts = new Map(), properties = []
   const kindOf = (element, style) => {
     const tag = element.tagName.toLowerCase(), role = element.getAttribute('role')
@@ -64,6 +66,7 @@ export const STYLE_FACTS = `(() => {
     const kind = kindOf(element, style)
     if (!clear(style.backgroundColor)) add(maps.background, style.backgroundColor, box.width * box.height)
     add(maps.text, style.color, letters)
+    if (letters > 0) add(maps.ground, style.color + '|' + ground(element), letters)
     if (kind === 'button') add(maps.accent, clear(style.backgroundColor) ? style.color : style.backgroundColor, 1)
     if (kind === 'link') add(maps.accent, style.color, 1)
     if (parseFloat(style.borderTopWidth) > 0 && style.borderTopStyle !== 'none') add(maps.border, style.borderTopColor, 1)
@@ -93,10 +96,12 @@ export const STYLE_FACTS = `(() => {
     }
   }
   for (const sheet of document.styleSheets) try { read(sheet.cssRules) } catch {}
+  const grounds = [...maps.ground].sort((a, b) => a[1] - b[1]).map(([key]) => key.split('|'))
+  const onMost = new Map(grounds)
   const links = [...document.links].map(({ href }) => href.replace(/#.*/, '')).filter((href) => href.startsWith(location.origin + '/') && href !== location.href.replace(/#.*/, ''))
   return {
     background: [document.body, document.documentElement].map((one) => getComputedStyle(one).backgroundColor).find((color) => !clear(color)) || 'rgb(255, 255, 255)',
-    colors: { background: top(maps.background), text: top(maps.text), accent: top(maps.accent), border: top(maps.border) },
+    colors: { background: top(maps.background), text: top(maps.text).map((use) => ({ ...use, on: onMost.get(use.value) })), accent: top(maps.accent), border: top(maps.border) },
     fonts: [...fonts.values()].sort((a, b) => b.chars - a.chars).slice(0, ${MAX_LISTED}),
     spacings: top(maps.spacing), radii: top(maps.radius), shadows: top(maps.shadow), breakpoints: top(maps.breakpoint),
     properties, parts: [...parts.values()], links: [...new Set(links)].filter((href) => href.length < 2000).slice(0, ${MAX_LISTED}),

@@ -19,7 +19,7 @@ afterAll(async () => {
 })
 const sheet = `:root { --shine: linear-gradient(rgb(0, 85, 204), #fff); --shade: rgba(0, 85, 204, 0.2); --brand: #05c } body { margin: 0; background: #fafafa; color: #222222; font: 16px/24px Georgia, serif }
 h1 { font: 700 40px/48px Verdana, sans-serif; margin: 16px } p { margin: 8px } .btn { background: #0055cc; color: #ffffff; padding: 8px 16px; border-radius: 6px; border: 0 }
-.card { border: 1px solid #dddddd; border-radius: 12px; padding: 24px; box-shadow: 0 2px 4px rgba(0,0,0,0.2) } .unused { color: #ff00ff; border-radius: 77px }
+.card { border: 1px solid #dddddd; border-radius: 12px; padding: 24px; box-shadow: 0 2px 4px rgba(0,0,0,0.2) } .dark { background: #111111; color: #eeeeee } .unused { color: #ff00ff; border-radius: 77px }
 @media (max-width: 640px) { h1 { margin: 8px } }`
 const page = (body: string) =>
   `<!doctype html><html lang="en"><head><title>x</title><style>${sheet}</style></head><body>${body}</body></html>`
@@ -35,7 +35,7 @@ describe.skipIf(chromium === undefined)('a style guide', () => {
   it('names the planted colours by their roles, fonts, shapes and components, and nothing unused', async () => {
     site.pages['/'] = {
       body: page(
-        `<h1>Ducks</h1><p>${'They swim on ponds. '.repeat(20)}</p><p><a class="btn" href="/two">Go</a></p><div class="card">Card</div><a href="/gone">gone</a>`,
+        `<h1>Ducks</h1><p>${'They swim on ponds. '.repeat(20)}</p><p><a class="btn" href="/two">Go</a></p><div class="card">Card</div><p class="dark">Night <b>and</b> day</p><a href="/gone">gone</a>`,
       ),
     }
     site.pages['/two'] = { body: page('<nav><a href="/">Home</a></nav><table><tr><td>1</td></tr></table>') }
@@ -45,6 +45,8 @@ describe.skipIf(chromium === undefined)('a style guide', () => {
       expect.arrayContaining([
         expect.objectContaining({ hex: '#fafafa', role: 'background' }),
         expect.objectContaining({ hex: '#222222', role: 'text', contrast_on_background: expect.closeTo(15.2, 0) }),
+        // On the dark paragraph, not on the page.
+        expect.objectContaining({ hex: '#eeeeee', role: 'text', contrast_on_background: expect.closeTo(16.3, 0) }),
         expect.objectContaining({ hex: '#0055cc', role: 'accent', custom_property: '--brand' }),
         expect.objectContaining({ hex: '#dddddd', role: 'border' }),
       ]),
@@ -72,6 +74,11 @@ describe.skipIf(chromium === undefined)('a style guide', () => {
     expect(JSON.stringify(guide)).not.toMatch(/ff00ff|77px|255, 0, 255/)
     expect(Object.values(guide.tokens.color.accent)).toContainEqual({ $type: 'color', $value: '#0055cc' })
     expect(guide.engine).toMatchObject({ name: 'chromium', kind: 'deterministic' })
+  })
+
+  it('charges nothing for a page that shows nothing', async () => {
+    site.pages['/'] = { body: page('') }
+    await expect(run()).rejects.toMatchObject({ code: 'provider_failed' })
   })
 
   it('charges nothing for a site whose page is gone', async () => {

@@ -26,6 +26,8 @@ export const styleGuide = defineService({
   make(input, { pages, facts, engine, at }): Json {
     const site_url = textOf(input, 'site_url').trim()
     const guide = guideOf(facts)
+    // Fails, so that the buyer is refunded.
+    if (guide.typography.length === 0) throw new AppError('provider_failed', 'The page shows no text to describe.')
     return {
       site_url,
       pages: [...pages],
@@ -86,45 +88,44 @@ function guideOf(facts: readonly StyleFacts[]) {
       .map(named(properties)),
     typography: typographyOf(facts),
     spacing: spacingOf(summed(facts.map(({ spacings }) => spacings))),
-    radii: summed(facts.map(({ radii }) => radii))
-      .slice(0, MAX_STEPS)
-      .map(({ value }) => value),
-    shadows: summed(facts.map(({ shadows }) => shadows))
-      .slice(0, MAX_STEPS)
-      .map(({ value }) => value),
-    breakpoints: summed(facts.map(({ breakpoints }) => breakpoints))
-      .slice(0, MAX_STEPS)
-      .map(({ value }) => value),
+    radii: commonest(facts.map(({ radii }) => radii)),
+    shadows: commonest(facts.map(({ shadows }) => shadows)),
+    breakpoints: commonest(facts.map(({ breakpoints }) => breakpoints)),
     components: componentsOf(facts, background),
   }
 }
 
-type Use = { readonly value: string; readonly count: number }
+type Use = StyleFacts['spacings'][number]
+
+function commonest(lists: readonly (readonly Use[])[]): string[] {
+  const uses = summed(lists).slice(0, MAX_STEPS)
+  return uses.map(({ value }) => value)
+}
 
 /** Adds up the counts of several pages by value, most common value first. */
 function summed(lists: readonly (readonly Use[])[]): Use[] {
-  const counts = new Map<string, number>()
-  for (const { value, count } of lists.flat()) counts.set(value, (counts.get(value) ?? 0) + count)
-  return [...counts].map(([value, count]) => ({ value, count })).sort((a, b) => b.count - a.count)
+  const sums = new Map<string, Use>()
+  for (const use of lists.flat()) sums.set(use.value, { ...use, count: (sums.get(use.value)?.count ?? 0) + use.count })
+  return [...sums.values()].sort((a, b) => b.count - a.count)
 }
 
 /** Merges colours that look the same into the most common one. */
 function colorsOf(facts: readonly StyleFacts[], role: Role, background: Rgb) {
   const uses = summed(facts.map(({ colors }) => colors[role]))
-  const clusters: { color: Rgb; count: number }[] = []
-  for (const { value, count } of uses) {
+  const clusters: { color: Rgb; count: number; on: Rgb }[] = []
+  for (const { value, count, on = '' } of uses) {
     const color = rgbOf(value)
     if (!color) continue
     const near = clusters.find((cluster) => distanceOf(cluster.color, color) < SAME_COLOR)
     if (near) near.count += count
-    else clusters.push({ color, count })
+    else clusters.push({ color, count, on: rgbOf(on) ?? background })
   }
   const whole = clusters.reduce((sum, { count }) => sum + count, 0)
-  return clusters.slice(0, MAX_COLORS / roles.length).map(({ color, count }) => ({
+  return clusters.slice(0, MAX_COLORS / roles.length).map(({ color, count, on }) => ({
     hex: hexOf(color),
     role,
     share: Math.round((100 * count) / whole) / 100,
-    contrast_on_background: contrastOf(color, background),
+    contrast_on_background: contrastOf(color, on),
   }))
 }
 

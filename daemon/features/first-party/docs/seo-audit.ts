@@ -27,12 +27,11 @@ export const seoAudit = defineService({
   make(input, { pages, robots, sitemap, at }): Json {
     const [first, ...others] = pages.map(factsOfPage)
     if (!first) throw new Error('no page was read')
-    const allows = true // the page was fetched, so robots.txt allows it
     const sitemaps = sitemapsIn.run(robots)
     const subject = {
       page: first,
       redirects: pages[0]?.redirects.length ?? 0,
-      robots: { found: robots !== undefined, allows, sitemaps },
+      hasRobots: robots !== undefined,
       sitemapIsRead: sitemapState(sitemap, sitemaps),
       others,
     }
@@ -51,7 +50,8 @@ export const seoAudit = defineService({
         words,
         indexable: noindex === null,
       })),
-      robots: { found: subject.robots.found, allows, sitemaps },
+      // The page was fetched, so robots.txt allows it.
+      robots: { found: subject.hasRobots, allows: true, sitemaps },
       structured_data: first.structured.map((one) => ({ ...one, errors: [...one.errors] })),
       ...shownFindings(findings),
       not_checked: [...undecided, 'changes made by scripts after the page loads', 'links from other sites'],

@@ -1,10 +1,10 @@
-import { type Judged, type Rule, rule } from '../service/findings.ts'
+import { type Judged, none, type Rule, rule } from '../service/findings.ts'
 import type { PageFacts } from './seo-facts.ts'
 
 export type SeoSubject = {
   readonly page: PageFacts
   readonly redirects: number
-  readonly robots: { readonly found: boolean; readonly allows: boolean; readonly sitemaps: readonly string[] }
+  readonly hasRobots: boolean
   /** Whether the sitemap is valid; undefined if the site has none and robots.txt names none. */
   readonly sitemapIsRead: boolean | undefined
   readonly others: readonly PageFacts[]
@@ -23,11 +23,6 @@ export const seoRules: readonly Rule<SeoSubject>[] = [
     page.noindex === null
       ? ['pass', 'Search engines may index the page.']
       : ['fail', 'The page forbids indexing (noindex).', page.noindex],
-  ),
-  rule('robots_allows', 10, ({ robots }) =>
-    robots.allows
-      ? ['pass', 'robots.txt allows crawling the page.']
-      : ['fail', 'robots.txt forbids crawling the page.'],
   ),
   rule('title', 8, ({ page: { title } }) =>
     title ? ['pass', 'The page has a title.', title] : ['fail', 'The page has no title.'],
@@ -72,19 +67,13 @@ export const seoRules: readonly Rule<SeoSubject>[] = [
   ),
   rule('image_alternatives', 4, ({ page: { images, imagesWithoutAlt } }) => {
     if (images === 0) return undefined
-    if (imagesWithoutAlt.length === 0) return ['pass', 'Every image has alternative text.']
-    return [
-      'fail',
-      `${imagesWithoutAlt.length} of ${images} images have no alternative text.`,
-      imagesWithoutAlt.slice(0, MAX_SHOWN).join(' '),
-    ]
+    const bad = ['fail', `Images without alternative text: # of ${images}.`] as const
+    return none(imagesWithoutAlt, 'Every image has alternative text.', bad)
   }),
   rule('link_texts', 3, ({ page: { linkTexts } }) => {
     const bad = linkTexts.filter((text) => text === '' || vague.test(text))
     if (linkTexts.length === 0) return undefined
-    return bad.length === 0
-      ? ['pass', 'Link texts are descriptive.']
-      : ['warn', `${bad.length} link texts are not descriptive.`, bad.slice(0, MAX_SHOWN).join(' | ')]
+    return none(bad, 'Link texts are descriptive.', ['warn', 'Link texts that are not descriptive: #.'])
   }),
   rule('structured_data', 4, ({ page: { structured } }) => {
     if (structured.length === 0) return ['warn', 'There is no structured data (JSON-LD, microdata or RDFa).']
@@ -95,12 +84,10 @@ export const seoRules: readonly Rule<SeoSubject>[] = [
   }),
   rule('open_graph', 3, ({ page: { openGraph } }) => {
     const missing = ['og:title', 'og:description', 'og:image'].filter((name) => !openGraph.includes(name))
-    return missing.length === 0
-      ? ['pass', 'Open Graph title, description and image are set.']
-      : ['warn', 'Open Graph tags are missing.', missing.join(', ')]
+    return none(missing, 'Open Graph title, description and image are set.', ['warn', 'Open Graph tags are missing.'])
   }),
-  rule('robots_txt', 2, ({ robots }) =>
-    robots.found ? ['pass', 'There is a robots.txt.'] : ['warn', 'There is no robots.txt.'],
+  rule('robots_txt', 2, ({ hasRobots }) =>
+    hasRobots ? ['pass', 'There is a robots.txt.'] : ['warn', 'There is no robots.txt.'],
   ),
   rule('sitemap', 4, ({ sitemapIsRead }) => {
     if (sitemapIsRead === undefined) return ['warn', 'No sitemap was found.']
@@ -116,9 +103,7 @@ export const seoRules: readonly Rule<SeoSubject>[] = [
     return [words < WORDS_OF_NOTHING ? 'fail' : 'warn', `The page has only ${words} words.`]
   }),
   rule('redirects', 2, ({ redirects }) =>
-    redirects <= 1
-      ? ['pass', 'There is at most one redirect.']
-      : ['warn', `There are ${redirects} redirects before the page.`],
+    redirects <= 1 ? ['pass', 'There is at most one redirect.'] : ['warn', `Redirects before the page: ${redirects}.`],
   ),
   rule('hreflang', 2, ({ page: { hreflangs, url } }) => {
     if (hreflangs.length === 0) return undefined
@@ -130,10 +115,8 @@ export const seoRules: readonly Rule<SeoSubject>[] = [
   }),
   rule('unique_titles', 3, ({ page, others }) => {
     if (others.length === 0) return undefined
-    const twins = others.filter(({ title }) => title !== null && title === page.title)
-    return twins.length === 0
-      ? ['pass', 'Every page that was read has its own title.']
-      : ['warn', 'Other pages have the same title.', twins.map(({ url }) => url).join(' ')]
+    const twins = others.filter(({ title }) => title !== null && title === page.title).map(({ url }) => url)
+    return none(twins, 'Every page that was read has its own title.', ['warn', 'Other pages have the same title.'])
   }),
 ]
 

@@ -1,5 +1,5 @@
 import type { Json } from '../../../../src/core/json.ts'
-import { type Judged, judgeBy, type Rule, rule, shownFindings } from '../service/findings.ts'
+import { type Judged, judgeBy, none, type Rule, rule, shownFindings } from '../service/findings.ts'
 import { defineService } from '../service/service.ts'
 import { notPublic } from './dns-ask.ts'
 import { type DnsFacts, dnsFacts } from './dns-facts.ts'
@@ -87,9 +87,8 @@ const rules: readonly Rule<DnsFacts>[] = [
     const addresses = [...values(facts, 'a'), ...values(facts, 'aaaa')]
     const inside = notPublic(addresses)
     if (addresses.length === 0) return undefined
-    return inside.length === 0
-      ? ['pass', 'All addresses are public.']
-      : ['fail', 'Private or reserved addresses are unreachable from the internet.', inside.join(', ')]
+    const bad = ['fail', 'Private or reserved addresses are unreachable from the internet.'] as const
+    return none(inside, 'All addresses are public.', bad)
   }),
   rule('name_server_count', 8, (facts) => {
     const { length } = facts.nameservers
@@ -100,9 +99,8 @@ const rules: readonly Rule<DnsFacts>[] = [
   rule('name_servers_no_alias', 6, ({ nameservers }) => {
     const aliases = nameservers.filter(({ alias }) => alias).map(({ name }) => name)
     if (nameservers.length === 0) return undefined
-    return aliases.length === 0
-      ? ['pass', 'No name server is an alias.']
-      : ['fail', 'Some name servers are aliases (CNAME), which RFC 2181 (10.3) forbids.', aliases.join(', ')]
+    const bad = ['fail', 'Some name servers are aliases (CNAME), which RFC 2181 (10.3) forbids.'] as const
+    return none(aliases, 'No name server is an alias.', bad)
   }),
   rule('name_server_networks', 3, ({ nameservers }) => {
     const networks = new Set(nameservers.flatMap(({ addresses }) => addresses.map(networkOf)))
@@ -128,16 +126,14 @@ const rules: readonly Rule<DnsFacts>[] = [
   rule('no_lame_name_server', 8, ({ nameservers }) => {
     const lame = nameservers.filter(({ authoritative }) => !authoritative).map(({ name }) => name)
     if (nameservers.length === 0) return undefined
-    return lame.length === 0
-      ? ['pass', 'Every name server is authoritative for the zone.']
-      : ['fail', 'Some name servers are not authoritative for the zone.', lame.join(', ')]
+    const bad = ['fail', 'Some name servers are not authoritative for the zone.'] as const
+    return none(lame, 'Every name server is authoritative for the zone.', bad)
   }),
   rule('name_servers_over_tcp', 2, ({ nameservers }) => {
     const without = nameservers.filter(({ answered_udp, answered_tcp }) => answered_udp && !answered_tcp)
     if (!nameservers.some(({ answered_udp }) => answered_udp)) return undefined
-    return without.length === 0
-      ? ['pass', 'All name servers answer over TCP.']
-      : ['warn', 'Some name servers do not answer over TCP.', without.map(({ name }) => name).join(', ')]
+    const names = without.map(({ name }) => name)
+    return none(names, 'All name servers answer over TCP.', ['warn', 'Some name servers do not answer over TCP.'])
   }),
   rule('no_alias_at_apex', 6, (facts) => {
     if (facts.host === facts.zone && has(facts, 'cname') === undefined) return undefined
@@ -166,15 +162,10 @@ const rules: readonly Rule<DnsFacts>[] = [
       ? ['warn', `Addresses have a short TTL: ${least} s.`]
       : ['pass', 'The TTL of the addresses is long enough.']
   }),
-  rule('no_dangling_alias', 8, ({ dangling }) =>
-    dangling.length === 0
-      ? ['pass', 'No alias points to a missing name.']
-      : [
-          'fail',
-          'An alias points to a missing name: whoever registers that name can take over the traffic.',
-          dangling.join(', '),
-        ],
-  ),
+  rule('no_dangling_alias', 8, ({ dangling }) => {
+    const bad = 'An alias points to a missing name: whoever registers that name can take over the traffic.'
+    return none(dangling, 'No alias points to a missing name.', ['fail', bad])
+  }),
 ]
 
 /** Judges whether the parent and the zone name the same servers. */

@@ -22,10 +22,18 @@ export function rule<Subject>(id: string, weight: number, judge: Rule<Subject>['
   return { id, weight, judge }
 }
 
+const MAX_SHOWN = 5
+
+/** Passes if nothing was found. Otherwise shows the first; `#` in the message is their number. */
+export function none(found: readonly string[], good: string, [status, bad]: readonly [FindingStatus, string]): Judged {
+  const shown = found.slice(0, MAX_SHOWN).join(', ')
+  return found.length === 0 ? ['pass', good] : [status, bad.replace('#', String(found.length)), shown]
+}
+
 const MAX_FINDINGS = 100
 const MAX_EVIDENCE_CHARS = 300
 const credits = { pass: 1, warn: 0.4, fail: 0 } as const
-const badness = { fail: 0, warn: 1, pass: 2 } as const
+export const badness = { fail: 0, warn: 1, pass: 2 } as const
 const WHOLE = 100
 
 export type FindingsReport = {
