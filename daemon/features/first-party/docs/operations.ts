@@ -138,17 +138,14 @@ function withoutExamples(all: readonly Open[]): Open[] {
     else kept.push(one)
   }
   const headings = kept.map(({ summary }) => summary)
+  const isIn = (one: Open, name: string) => one.parameters.some((own) => own.name === name && own.in === 'path')
   return kept.map((one) => ({
     ...one,
     path: one.slash ? `${one.path}/` : one.path,
     // A heading above several operations sums up none of them.
     summary: headings.filter((text) => text === one.summary).length > 1 ? one.said || one.summary : one.summary,
-    parameters: [...pathParameters(one.path).filter((own) => !has(one, own)), ...one.parameters],
+    parameters: [...pathParameters(one.path).filter(({ name }) => !isIn(one, name)), ...one.parameters],
   }))
-}
-
-function has({ parameters }: Open, { name }: Parameter): boolean {
-  return parameters.some((one) => one.name === name && one.in === 'path')
 }
 
 function take(documented: Open, { parameters, request, responses, origin }: Open): void {
