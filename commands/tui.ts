@@ -25,6 +25,7 @@ import type { OwnStyle } from '../src/tui/shell/screen.ts'
 
 const DEFAULT_REFRESH_MS = 2_000
 const LEAST_REFRESH_MS = 500
+const INSTANCES_AFTER_MS = 300
 
 const args = z.object({ screen: z.enum(screenIds).default('overview').meta({ description: 'first screen' }) })
 const options = z.object({
@@ -111,11 +112,13 @@ function othersOf(context: Context): CockpitOptions['others'] {
   const here = guarded ? name : LOCAL
   const instances = new Map<string, Places>()
   const links = new Map<string, CockpitOptions['link']>()
-  // Loaded while the cockpit opens, because these modules are large.
-  void import('../src/lifecycle/stop.ts').then(({ instancesBeside }) => {
+  // Loaded when the first frame stands, because these modules are large.
+  const load = async () => {
+    const { instancesBeside } = await import('../src/lifecycle/stop.ts')
     const others = instancesBeside(context).filter(({ instance }) => instance !== places.instance)
     for (const one of others) instances.set(`${LOCAL}:${one.instance}`, { ...one, config: places.config })
-  })
+  }
+  setTimeout(load, INSTANCES_AFTER_MS).unref()
   const linkTo = (name: string) => {
     const remote = instances.has(name) ? LOCAL : name
     return createLink({ ...context, places: instances.get(name) ?? places, globals: { ...context.globals, remote } })

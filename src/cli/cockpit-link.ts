@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Asked, Callable } from '../client/asked.ts'
 import { readRegistration } from '../client/discover.ts'
 import { endpoints } from '../client/endpoints.ts'
@@ -28,11 +29,19 @@ export function createLink(context: Context): Link {
   const option = baseUrl === undefined ? `-r ${name}` : `--base-url ${baseUrl}`
   // `confirm` answers the prompt before a change. It would draw over the screen, and the cockpit asks by itself.
   const connections = keepConnections()
-  const session = () => openSession({ ...context, connections, globals: { ...globals, confirm: name } })
+  let opening: Promise<Session> | undefined
+  /** One for all that a screen asks at once. Keys that were typed before are read first. */
+  const session = async (signal?: AbortSignal) => {
+    await nextTurn(undefined, { signal })
+    opening ??= openSession({ ...context, connections, globals: { ...globals, confirm: name } }).finally(() => {
+      opening = undefined
+    })
+    return opening
+  }
   const shown = name === LOCAL && places.instance !== DEFAULT_INSTANCE ? `${LOCAL}:${places.instance}` : name
   return {
     place: { name: shown, guarded: name !== LOCAL, option: name === LOCAL ? '' : option },
-    whereabouts: () => outcome(async () => whereaboutsOf(context, await session())),
+    whereabouts: (signal) => outcome(async () => whereaboutsOf(context, await session(signal))),
     self: () => outcome(async () => ownId(await session())),
     heldBy: (wallet) =>
       outcome(async () => {
@@ -41,13 +50,13 @@ export function createLink(context: Context): Link {
       }),
     call: <K extends string>(name: K & Callable, asked: Asked<K>) =>
       outcome(async () => {
-        const open = await session()
+        const open = await session(asked.signal)
         const own: Readonly<Record<string, string>> =
           endpoints[name][2] === 'key_or_paid' ? await open.ownHeaders() : {}
         const { headers, signal } = asked
         return open.call<K>(name, { ...asked, headers: { ...own, ...headers }, signal: anyOf(context, signal) })
       }),
-    events: (cursor, signal) => outcome(async () => follow(await session(), cursor, anyOf(context, signal))),
+    events: (cursor, signal) => outcome(async () => follow(await session(signal), cursor, anyOf(context, signal))),
   }
 }
 

@@ -46,7 +46,7 @@ export type Held = { readonly wallet: string; readonly id: string }
 /** The cockpit's connection; uses HTTP endpoints only. Its promises never reject. */
 export type Link = {
   readonly place: Place
-  readonly whereabouts: () => Promise<Outcome<Whereabouts>>
+  readonly whereabouts: (signal?: AbortSignal) => Promise<Outcome<Whereabouts>>
   /** The caller's participant id; `denied` without an API key. */
   readonly self: () => Promise<Outcome<string>>
   /** The participant that a local wallet belongs to. Never creates a participant. */
