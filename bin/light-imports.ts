@@ -1,6 +1,7 @@
 // Rewrites imports so that a start pays for what it uses, and for nothing else.
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { nounScreens } from '../src/nouns/screens.ts'
 
 const LIGHT_TEXT = fileURLToPath(new URL('light-text.ts', import.meta.url))
 
@@ -8,9 +9,14 @@ const FROM_NODE =
   /^import (?:(?<whole>\w+)|\* as (?<star>\w+)|\{(?<names>[^}]*)\}) from ['"](?<from>node:[\w/]+)['"];?$/gm
 
 /** Values that the build reckons once: the program does not load what they are reckoned from. */
-const RECKONED = ['src/client/answers.ts', 'src/client/endpoints.ts']
+const RECKONED = ['src/client/answers.ts', 'src/client/endpoints.ts', 'src/nouns/screens.ts']
 const COMMANDS = fileURLToPath(new URL('../commands/index.ts', import.meta.url))
-const reckoned = new Map([...(await Promise.all(RECKONED.map(valuesOf))), [COMMANDS, await commandsText()]])
+const SCREENS = fileURLToPath(new URL('../src/tui/screen-files.ts', import.meta.url))
+const reckoned = new Map([
+  ...(await Promise.all(RECKONED.map(valuesOf))),
+  [COMMANDS, await commandsText()],
+  [SCREENS, await screensText()],
+])
 
 async function valuesOf(file: string): Promise<readonly [path: string, text: string]> {
   const path = fileURLToPath(new URL(`../${file}`, import.meta.url))
@@ -34,6 +40,20 @@ async function commandsText(): Promise<string> {
     return `${JSON.stringify(heading)}: [${shown.join(',')}]`
   })
   return `import { entriesOf } from '../src/cli/command.ts'\nexport const entries = entriesOf({${headings.join(',')}})`
+}
+
+/** The screens with their titles, each beside what loads it when it is opened. */
+async function screensText(): Promise<string> {
+  const { screenFiles }: typeof import('../src/tui/screen-files.ts') = await import(SCREENS)
+  const rows = screenFiles.map(([screen]) => {
+    const noun = nounScreens.find(({ id }) => id === screen.id)
+    const file = `import(${JSON.stringify(noun ? `../nouns/${noun.file}` : `./${screen.id}/screen.ts`)})`
+    const loaded = noun
+      ? `(await import('./list/nouns.ts')).nounScreen((await ${file}).${noun.name})`
+      : `(await ${file}).screen`
+    return `[${JSON.stringify(screen)}, async () => ${loaded}]`
+  })
+  return `export const screenFiles = [${rows.join(',')}]`
 }
 
 // `import { z } from 'zod'` names an object that holds the whole library, all its languages with it; a namespace

@@ -1,16 +1,5 @@
 import { existsSync } from 'node:fs'
-import {
-  actFields,
-  holdFields,
-  payeeFields,
-  payoutFields,
-  planFields,
-  postingFields,
-  productFields,
-  serviceFields,
-  subscriptionFields,
-  verificationFields,
-} from '../src/api/endpoint/list-fields.ts'
+import * as fields from '../src/api/endpoint/list-fields.ts'
 import { holdOrders } from '../src/api/endpoint/list-orders.ts'
 import { defineCall, defineCommand } from '../src/cli/command.ts'
 import { CliError, usage } from '../src/cli/exit.ts'
@@ -103,7 +92,7 @@ export const adminBackup = defineCommand({
 
 export const adminHolds = listCommand(hold, {
   name: 'admin holds',
-  search: searchOptions(holdFields, holdOrders),
+  search: searchOptions(fields.holdFields, holdOrders),
   summary: 'list held money: owner, reason and what happens next',
   options: { kind: z.choice(heldKinds, { description: 'only this kind of account', value: 'kind' }) },
   examples: [
@@ -116,7 +105,7 @@ export const adminHolds = listCommand(hold, {
 
 export const adminLog = listCommand(act, {
   name: 'admin log',
-  search: searchOptions(actFields),
+  search: searchOptions(fields.actFields),
   summary: 'list administrator actions, newest first',
   description: 'Needs the admin key of the instance. See one action in detail with `souk why REQUEST`.',
   examples: ['souk admin log', 'souk admin log --limit 5 --json', 'souk admin log --filter "act:pause changed:yes"'],
@@ -154,7 +143,7 @@ export const adminMetrics = defineCommand({
 
 export const adminPayees = listCommand(payee, {
   name: 'admin payees',
-  search: searchOptions(payeeFields),
+  search: searchOptions(fields.payeeFields),
   summary: 'list providers with sales, earnings, payouts, and amounts due and held',
   examples: [
     'souk admin payees',
@@ -166,7 +155,7 @@ export const adminPayees = listCommand(payee, {
 
 export const adminPayouts = listCommand(payout, {
   name: 'admin payouts',
-  search: searchOptions(payoutFields),
+  search: searchOptions(fields.payoutFields),
   summary: 'list payouts on the chain, newest first',
   options: { status: z.choice(payoutStates, { description: 'only in this state', value: 'state' }) },
   examples: [
@@ -178,7 +167,7 @@ export const adminPayouts = listCommand(payout, {
 
 export const adminPlansList = listCommand(plan, {
   name: 'admin plans list',
-  search: searchOptions(planFields),
+  search: searchOptions(fields.planFields),
   summary: 'list all plans; filter and sort by any field',
   options: { status: offeredStatus },
   examples: ['souk admin plans list', 'souk admin plans list --filter "period:annual" --sort -subscribers --json'],
@@ -186,14 +175,14 @@ export const adminPlansList = listCommand(plan, {
 
 export const adminProductsList = listCommand(product, {
   name: 'admin products list',
-  search: searchOptions(productFields),
+  search: searchOptions(fields.productFields),
   summary: 'list all products; filter and sort by any field',
   examples: ['souk admin products list', 'souk admin products list --filter "status:draft" --sort -price --json'],
 })
 
 export const adminRequestsList = listCommand(posting, {
   name: 'admin requests list',
-  search: searchOptions(postingFields),
+  search: searchOptions(fields.postingFields),
   summary: 'list all requests for work; filter and sort by any field',
   options: { status: z.choice(postingStatuses, { description: 'only in this state (default: open)', value: 'state' }) },
   examples: ['souk admin requests list', 'souk admin requests list --status expired --filter "bids:0" --json'],
@@ -201,7 +190,7 @@ export const adminRequestsList = listCommand(posting, {
 
 export const adminServicesList = listCommand(service, {
   name: 'admin services list',
-  search: searchOptions(serviceFields),
+  search: searchOptions(fields.serviceFields),
   summary: 'list all listings; filter and sort by any field',
   options: { status: offeredStatus },
   examples: [
@@ -213,7 +202,7 @@ export const adminServicesList = listCommand(service, {
 
 export const adminSubsList = listCommand(subscription, {
   name: 'admin subs list',
-  search: searchOptions(subscriptionFields),
+  search: searchOptions(fields.subscriptionFields),
   summary: 'list all subscriptions; filter and sort by any field',
   options: { ended: z.flag({ description: 'show ended subscriptions instead of current ones' }) },
   examples: ['souk admin subs list', 'souk admin subs list --filter "status:past_due" --sort -failed --json'],
@@ -221,7 +210,7 @@ export const adminSubsList = listCommand(subscription, {
 
 export const adminVerificationList = listCommand(verification, {
   name: 'admin verification list',
-  search: searchOptions(verificationFields),
+  search: searchOptions(fields.verificationFields),
   isDefault: true,
   summary: 'list identity verification attempts, newest first',
   description:

@@ -1,5 +1,5 @@
 import type { WireAnswer } from '../src/api/index.ts'
-import { andJson, type CommandContext, defineCall, defineCommand } from '../src/cli/command.ts'
+import { andJson, defineCall, defineCommand } from '../src/cli/command.ts'
 import { usage } from '../src/cli/exit.ts'
 import { patienceMs } from '../src/cli/globals.ts'
 import type { Io } from '../src/cli/io.ts'
@@ -8,27 +8,13 @@ import type { Session, SessionHost } from '../src/cli/session.ts'
 import { bold, cyan, green } from '../src/text/text.ts'
 
 type Attempt = WireAnswer<'decideVerification'>
-type Deciding = CommandContext<{ attempt: string }, { reason: string }>
 
-/** Sends a decision on an attempt, as the verification vendor of the sandbox does. */
-export async function decide(context: Deciding, decision: 'approved' | 'rejected'): Promise<Attempt> {
-  const { attempt } = context.args
-  const session = await context.session()
-  return session.call('decideVerification', {
-    params: { id: attempt },
-    body: { decision, reason: context.options.reason },
-  })
-}
-
-export function showDecided({ attempt_id, status, participant_id, reason }: Attempt, io: Io): void {
+function showDecided({ attempt_id, status, participant_id, reason }: Attempt, io: Io): void {
   io.line(`${green('✓')} ${bold(attempt_id)} is ${status}   ${participant_id}`)
   if (reason !== null) io.line(`  ${reason}`)
 }
 
-export function showAttempt(
-  { attempt_id, status, operator_name, expires_at, ended_at, reason }: Attempt,
-  io: Io,
-): void {
+function showAttempt({ attempt_id, status, operator_name, expires_at, ended_at, reason }: Attempt, io: Io): void {
   const end = ended_at === null ? `ends ${expires_at}` : `ended ${ended_at}`
   io.line(`  attempt   ${attempt_id}   ${status}   ${end}`)
   if (operator_name !== null) io.line(`  operator  ${operator_name}`)
@@ -38,22 +24,27 @@ export function showAttempt(
 const TOKEN = /(?:^|\/verification\/consent\/)([0-9a-f]{64})$/
 
 /** The token that the user typed, alone or in its link. @throws CliError `usage` */
-export function tokenIn(word: string): string {
+function tokenIn(word: string): string {
   const token = TOKEN.exec(word)?.[1]
   if (token === undefined) throw usage('Not a consent link: give the consent_url that `souk verify start` printed.')
   return token
 }
 
-export const verifyApprove = defineCommand({
-  name: 'verify approve',
-  summary: 'approve an identity in the sandbox',
+/** A decision on an attempt, as the verification vendor of the sandbox makes it. */
+const deciding = {
   description: 'Needs the admin key of the instance. Outside the sandbox, the verification vendor decides.',
   args: z.object({ attempt: z.string().meta({ description: 'id of the attempt' }) }),
   options: z.object({ reason: z.string().meta({ description: 'reason, for the participant', value: 'text' }) }),
-  examples: andJson('souk verify approve vat_0123456789abcdef --reason "Papers seen"'),
-  prints: 'decideVerification',
-  run: (context) => decide(context, 'approved'),
   view: showDecided,
+}
+
+export const verifyApprove = defineCall({
+  name: 'verify approve',
+  summary: 'approve an identity in the sandbox',
+  ...deciding,
+  examples: andJson('souk verify approve vat_0123456789abcdef --reason "Papers seen"'),
+  asks: 'decideVerification',
+  asked: ({ args, options }) => ({ params: { id: args.attempt }, body: { decision: 'approved' as const, ...options } }),
 })
 
 export const verifyConsent = defineCall({
@@ -80,16 +71,13 @@ export const verifyConsent = defineCall({
   },
 })
 
-export const verifyReject = defineCommand({
+export const verifyReject = defineCall({
   name: 'verify reject',
   summary: 'reject an identity in the sandbox',
-  description: 'Needs the admin key of the instance. Outside the sandbox, the verification vendor decides.',
-  args: z.object({ attempt: z.string().meta({ description: 'id of the attempt' }) }),
-  options: z.object({ reason: z.string().meta({ description: 'reason, for the participant', value: 'text' }) }),
+  ...deciding,
   examples: andJson('souk verify reject vat_0123456789abcdef --reason "Papers missing"'),
-  prints: 'decideVerification',
-  run: (context) => decide(context, 'rejected'),
-  view: showDecided,
+  asks: 'decideVerification',
+  asked: ({ args, options }) => ({ params: { id: args.attempt }, body: { decision: 'rejected' as const, ...options } }),
 })
 
 export const verifyStart = defineCall({

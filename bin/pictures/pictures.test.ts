@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, expect, it } from 'vitest'
-import type { ScreenId } from '../../src/model/words.ts'
+import type { ScreenId } from '../../src/nouns/screens.ts'
 import { openOn } from '../../src/tui/cockpit.testkit.tsx'
 import type { Line } from '../../src/tui/parts/line.ts'
 import { inMarketOfPictures, TAKEN_AT } from './market.testkit.ts'

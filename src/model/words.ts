@@ -29,23 +29,6 @@ export type SubscriptionStatus = (typeof subscriptionStatuses)[number]
 export const subscriptionDueEvents = ['renew', 'lapse'] as const
 export type SubscriptionDueEvent = (typeof subscriptionDueEvents)[number]
 
-/** Cockpit screens in tab order; the last ones have no tab. */
-export const screenIds = [
-  'overview',
-  'services',
-  'jobs',
-  'threads',
-  'crons',
-  'endpoints',
-  'money',
-  'compliance',
-  'logs',
-  'requests',
-  'people',
-  'clock',
-] as const
-export type ScreenId = (typeof screenIds)[number]
-
 export const dimensions = ['quality', 'reliability', 'speed', 'communication'] as const
 export type Dimension = (typeof dimensions)[number]
 

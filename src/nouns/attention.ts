@@ -1,6 +1,7 @@
 import type { WireAnswer } from '../api/index.ts'
-import type { AttentionKind, ScreenId } from '../model/words.ts'
+import type { AttentionKind } from '../model/words.ts'
 import { dollars, microOf } from '../text/columns.ts'
+import type { ScreenId } from './screens.ts'
 
 export type MendAct = 'runCron' | 'decide' | 'testHook' | 'pause' | 'giveBack' | 'add'
 

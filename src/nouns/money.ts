@@ -178,6 +178,7 @@ export const act: Noun<WireAnswer<'getAdminLog'>['acts'][number]> = {
   list: 'getAdminLog',
   none: 'nothing was done',
   source: ['each change by an operator is logged', 'souk help admin'],
+  screen: { title: 'Acts', command: 'admin log', fields: 'actFields' },
   idOf: ({ seq }) => String(seq),
   nameOf: (one) => one.act,
   columns: [
@@ -186,6 +187,11 @@ export const act: Noun<WireAnswer<'getAdminLog'>['acts'][number]> = {
     column.word('ABOUT', ({ subject }) => subject.id),
     column.word('CHANGED', ({ changed }) => (changed ? 'yes' : 'no'), { plain: ({ changed }) => changed }),
     column.name('WHY', ({ reason }) => reason, { drop: 1 }),
-    column.word('REQUEST', ({ request_id }) => request_id, { drop: 2 }),
+    column.id('REQUEST', ({ request_id }) => request_id, { drop: 2 }),
+  ],
+  facts: ({ actor, subject, reason }) => [
+    ['by', actor],
+    ['about', `${subject.kind}   ${subject.id}`],
+    ['why', reason ?? ''],
   ],
 }

@@ -36,6 +36,14 @@ export type Noun<R> = {
   facts?(row: R): readonly NounFact[]
   /** Suggested next command. */
   nextOf?(row: R): string | undefined
+  /** A screen of the cockpit with this list, named by `plural`. */
+  readonly screen?: {
+    readonly title: string
+    /** Command that prints the list. Typed in the palette, it opens the screen. */
+    readonly command: string
+    /** What the list can be filtered by. */
+    readonly fields: keyof typeof import('../api/endpoint/list-fields.ts')
+  }
 }
 
 type RowIn<K extends ListName, M extends keyof WireAnswer<K>> = WireAnswer<K>[M] extends readonly (infer R)[]

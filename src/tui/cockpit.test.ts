@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { WireAnswer } from '../api/index.ts'
-import { screenIds } from '../model/words.ts'
+import { screenIds } from '../nouns/screens.ts'
 import { widthOf } from '../text/text.ts'
 import { gone, type Opened, type OpenOptions, openOn, sse } from './cockpit.testkit.tsx'
 import { health, market, pausedHealth } from './fixtures.testkit.ts'

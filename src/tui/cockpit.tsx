@@ -1,6 +1,6 @@
 import { Box, Text, useApp, useInput, usePaste, useWindowSize } from 'ink'
 import { useEffect, useLayoutEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react'
-import type { ScreenId } from '../model/words.ts'
+import type { ScreenId } from '../nouns/screens.ts'
 import { usePlaces } from './elsewhere.ts'
 import {
   bodyArea,
@@ -68,7 +68,8 @@ function Frame(props: CockpitProps) {
   }
   const part = { look, view, size, face, painter }
   if (isTooSmall(size)) return <Card host={host} {...part} />
-  if (screen) return <Body key={`${screen.id} ${screen.part?.(view.ui) ?? ''}`} host={host} screen={screen} {...part} />
+  if (screen)
+    return <Body key={`${view.ui.screen} ${screen.part?.(view.ui) ?? ''}`} host={host} screen={screen} {...part} />
   return <Whole body={[]} {...part} />
 }
 
@@ -187,7 +188,7 @@ const noEvidence: DialogEvidence = { name: 'no evidence', fetch: async () => ({ 
 
 function Body({ host, screen, ...part }: PartProps & { readonly host: Host; readonly screen: Screen }) {
   const { view, face, size } = part
-  const drawn: Face = { ...screen.use(host, view), screen: screen.id }
+  const drawn: Face = { ...screen.use(host, view), screen: view.ui.screen }
   const { name, fetch } = view.ui.dialog?.spec.evidence ?? noEvidence
   const evidence = useQuery(fetch, { name, every: ONCE_MS })
   const under = drawn.draw(view.area)
@@ -218,7 +219,7 @@ function Body({ host, screen, ...part }: PartProps & { readonly host: Host; read
     }
     // Stale values stay readable, but dimmed.
     const isStale = view.health.value !== undefined && view.health.problem !== undefined
-    return isStale ? under.map((line) => dimmed(line, screen.id === 'overview')) : under
+    return isStale ? under.map((line) => dimmed(line, view.ui.screen === 'overview')) : under
   }
 
   /** Evidence leaves the row that it is about visible above it, if it still has enough room to be read. */
@@ -234,7 +235,7 @@ function Body({ host, screen, ...part }: PartProps & { readonly host: Host; read
     if (dialog)
       return dialogBox(dialog, besideChosen(room), (width) => evidence.value?.(width) ?? waitingLines(evidence, width))
     if (picker?.kind === 'help' && picker.text === '') {
-      const where = { screen: screen.id, readonly: view.readonly, keys: view.keys }
+      const where = { screen: view.ui.screen, readonly: view.readonly, keys: view.keys }
       return { lines: helpBox({ where, title: screen.title, at: picker.at }, room) }
     }
     return picker && { lines: pickerBox(titled(host, picker), picksOf(host, picker), room) }

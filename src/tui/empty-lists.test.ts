@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import examples from '../api/answer-examples.json' with { type: 'json' }
 import { endpoints } from '../client/endpoints.ts'
-import type { ScreenId } from '../model/words.ts'
+import type { ScreenId } from '../nouns/screens.ts'
 import { widthOf } from '../text/text.ts'
 import { fakeLink, type LinkCall, type Opened, openOn } from './cockpit.testkit.tsx'
 import { health } from './fixtures.testkit.ts'

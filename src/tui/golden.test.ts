@@ -1,7 +1,7 @@
 import { it } from 'vitest'
 import { exampleAnswer } from '../../fixtures/kit/example-answers.ts'
 import { expectGolden } from '../../fixtures/kit/golden.ts'
-import { type ScreenId, screenIds } from '../model/words.ts'
+import { type ScreenId, screenIds } from '../nouns/screens.ts'
 import { fakeLink, openOn } from './cockpit.testkit.tsx'
 import { market } from './fixtures.testkit.ts'
 

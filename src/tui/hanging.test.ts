@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Problem } from '../client/link.ts'
-import type { ScreenId } from '../model/words.ts'
+import type { ScreenId } from '../nouns/screens.ts'
 import { type FakeLink, type Opened, openOn } from './cockpit.testkit.tsx'
 import { market } from './fixtures.testkit.ts'
 import { screens } from './screens.ts'

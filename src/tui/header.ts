@@ -148,7 +148,7 @@ const GAPS = [3, 1, 0] as const
 export function tabLine(view: FrameView, { columns }: Size): Line {
   const { screen: current } = view.ui
   const alone = screens.find(({ id }) => id === current)
-  const lineOf = (nameOf: (tab: Tab) => string, gap: number): Line => [
+  const lineOf = (nameOf: (tab: (typeof tabs)[number]) => string, gap: number): Line => [
     ...tabs.flatMap((tab): Piece[] => {
       const words = ` ${tab.digit} ${nameOf(tab)}${badgeOf(view, tab)} `
       const rest = ' '.repeat(Math.max(0, gap - 2))

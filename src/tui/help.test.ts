@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import examples from '../api/answer-examples.json' with { type: 'json' }
-import { type ScreenId, screenIds } from '../model/words.ts'
+import { type ScreenId, screenIds } from '../nouns/screens.ts'
 import { type Opened, openOn } from './cockpit.testkit.tsx'
 import { market } from './fixtures.testkit.ts'
 import { job, jobsOf } from './jobs/jobs.testkit.ts'
@@ -31,6 +31,7 @@ function busyMarket() {
   const { services } = examples.listAllServices.answer
   const { holds } = examples.getHolds.answer
   const { requests } = examples.listRequests.answer
+  const { acts } = examples.getAdminLog.answer
   return market({
     'GET /dashboard/api/admin/jobs': jobsOf(Array.from({ length: 2 * MANY }, (_, i) => job(i + 1, 'disputed'))),
     'GET /dashboard/api/admin/services': { ...page, services: many(services[0] ?? {}, 'id', 'service_id') },
@@ -38,6 +39,7 @@ function busyMarket() {
     'GET /dashboard/api/admin/participants': { ...page, participants: many(participants[0] ?? {}, 'id') },
     'GET /dashboard/api/admin/verification': { ...page, attempts: many(attempts[0] ?? {}, 'id', 'attempt_id') },
     'GET /dashboard/api/admin/holds': { ...page, holds: many(holds[0] ?? {}, 'account') },
+    'GET /dashboard/api/admin/log': { ...page, acts: many(acts[0] ?? {}).map((one, seq) => ({ ...one, seq })) },
     'GET /dashboard/api/admin/requests': { next_cursor: '1', requests: many(requests[0] ?? {}, 'id', 'request_id') },
     'GET /v1/postings': { ...page, next_cursor: null, postings: many(postings[0] ?? {}, 'id', 'posting_id') },
   })

@@ -1,6 +1,7 @@
 import type { Link, LinkClock } from '../client/link.ts'
 import type { KeptViews } from '../model/cockpit-files.ts'
-import { postingStatuses, type ScreenId, screenIds } from '../model/words.ts'
+import { postingStatuses } from '../model/words.ts'
+import { type ScreenId, screenIds } from '../nouns/screens.ts'
 import { createPutOffs, type PutOffFile } from './overview/put-off.ts'
 import type { Look } from './parts/theme.ts'
 import { type Binding, bindings, inWords } from './shell/bindings.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterEach, describe, expect, it } from 'vitest'
-import type { ScreenId } from '../model/words.ts'
+import type { ScreenId } from '../nouns/screens.ts'
 import { widthOf } from '../text/text.ts'
 import { type Opened, openOn, sse } from './cockpit.testkit.tsx'
 import { attention, market, river } from './fixtures.testkit.ts'

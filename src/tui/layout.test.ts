@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import examples from '../api/answer-examples.json' with { type: 'json' }
-import type { ScreenId } from '../model/words.ts'
+import type { ScreenId } from '../nouns/screens.ts'
 import { widthOf } from '../text/text.ts'
 import { type FakeLink, gone, NOW, type Opened, type OpenOptions, openOn, sse } from './cockpit.testkit.tsx'
 import { boxIn } from './drawn.testkit.ts'

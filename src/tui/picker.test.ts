@@ -2,12 +2,12 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { entries } from '../../commands/index.ts'
 import { candidates } from '../cli/run/completion.ts'
 import { splitWords } from '../cli/split-words.ts'
-import { screenIds } from '../model/words.ts'
+import { screenIds } from '../nouns/screens.ts'
 import { type Opened, type OpenOptions, openOn } from './cockpit.testkit.tsx'
 import { boxIn } from './drawn.testkit.ts'
 import { market } from './fixtures.testkit.ts'
 import { bindings, bindingsOn } from './shell/bindings.ts'
-import { commandIn, shownOn } from './shell/commands.ts'
+import { commandIn, shownBy } from './shell/commands.ts'
 import type { CommandLine } from './shell/screen.ts'
 
 let open: Opened | undefined
@@ -119,9 +119,10 @@ describe('the palette', () => {
     expect(text()).toContain(':people▏')
   })
 
-  it('names only commands that there are', () => {
-    for (const id of screenIds) {
-      for (const name of shownOn[id] ?? []) expect(commandIn(commandLine, name.split(' '))?.name).toBe(name)
+  it('names only commands and screens that there are', () => {
+    for (const [name, [screen]] of Object.entries(shownBy)) {
+      expect(commandIn(commandLine, name.split(' '))?.name).toBe(name)
+      expect(screenIds).toContain(screen)
     }
   })
 })

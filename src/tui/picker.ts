@@ -1,4 +1,4 @@
-import { type ScreenId, screenIds } from '../model/words.ts'
+import type { ScreenId } from '../nouns/screens.ts'
 import { clip, count, padEnd, safe, widthOf } from '../text/text.ts'
 import { placeRows } from './elsewhere.ts'
 import { putOffChoices } from './overview/put-off.ts'
@@ -10,7 +10,7 @@ import { pipeRows } from './programs.ts'
 import { screens } from './screens.ts'
 import { askUser, refuse, shellCommand, showToast } from './shell/ask.ts'
 import { bindingsOn, keysLabel, type Where } from './shell/bindings.ts'
-import { commandDialog, commandIn, isRead, type Named, shownOn, showOutput, viewOf, whyNot } from './shell/commands.ts'
+import { commandDialog, commandIn, isRead, type Named, shownBy, showOutput, whyNot } from './shell/commands.ts'
 import { savedForms, savedName, saveScreen } from './shell/copy.ts'
 import { turnColumn } from './shell/finding.ts'
 import { placeOf } from './shell/places.ts'
@@ -226,7 +226,7 @@ function linePicks(host: Host, line: CommandLine, words: readonly string[]): rea
   if (words[0] === 'as' && words.length <= 2) return [speakPick(host, words[1])]
   const named = commandIn(line, words)
   if (named === undefined) return []
-  const screen = screenIds.find((id) => shownOn[id]?.includes(named.name))
+  const [screen] = shownBy[named.name] ?? []
   const view = screen && viewIn(named.rest)
   if (screen && view) {
     const title = screens.find(({ id }) => id === screen)?.title ?? screen
@@ -242,8 +242,7 @@ export function openLine(host: Host, typed: string): boolean {
   const line = host.commandLine
   const words = line?.split(typed) ?? []
   const named = line && commandIn(line, words)
-  const isShown = screenIds.some((id) => shownOn[id]?.includes(named?.name ?? ''))
-  const [pick] = named && line && (isShown || isRead(named)) ? linePicks(host, line, words) : []
+  const [pick] = named && line && (shownBy[named.name] || isRead(named)) ? linePicks(host, line, words) : []
   if (pick?.does === 'do') pick.act()
   return pick !== undefined
 }
@@ -287,7 +286,7 @@ function go(
   const sorts = sort === undefined ? ui.sorts : { ...ui.sorts, [screen]: sort }
   // With a filter, all views are searched.
   const views = filter === undefined ? {} : { jobView: 'all' as const, threadView: 'all' as const }
-  host.ui.set({ ...ui, ...views, ...viewOf[command]?.(ui), filters, sorts, pages: { ...ui.pages, [screen]: 0 } })
+  host.ui.set({ ...ui, ...views, ...shownBy[command]?.[1]?.(ui), filters, sorts, pages: { ...ui.pages, [screen]: 0 } })
 }
 
 function runLine(host: Host, line: CommandLine, named: Named): void {

@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from 'vitest'
-import { screenIds } from '../model/words.ts'
+import { screenIds } from '../nouns/screens.ts'
 import { type Opened, openOn } from './cockpit.testkit.tsx'
 import { market } from './fixtures.testkit.ts'
 import { keyLabel } from './parts/keys.ts'

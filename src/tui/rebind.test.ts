@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { KeyWish } from '../model/cockpit-files.ts'
-import { screenIds } from '../model/words.ts'
+import { screenIds } from '../nouns/screens.ts'
 import { type Opened, openOn } from './cockpit.testkit.tsx'
 import { market } from './fixtures.testkit.ts'
 import { rebind } from './rebind.ts'

@@ -1,5 +1,5 @@
 import type { KeyFault, KeyWish } from '../model/cockpit-files.ts'
-import { screenIds } from '../model/words.ts'
+import { screenIds } from '../nouns/screens.ts'
 import { didYouMean, nearest, safe } from '../text/text.ts'
 import { keyLabel, neverArrives, pressable } from './parts/keys.ts'
 import { type Action, type Binding, bindings, meet } from './shell/bindings.ts'

@@ -1,6 +1,6 @@
 import { tableOf } from '../core/record.ts'
 import { MINUTE_MS } from '../core/time.ts'
-import type { ScreenId } from '../model/words.ts'
+import type { ScreenId } from '../nouns/screens.ts'
 import { safe } from '../text/text.ts'
 import { withoutAnswer } from './ground.ts'
 import { atEnd, type Cursor, edited, inserted, type Key, type KeyFlags, keysOf, type Written } from './parts/keys.ts'

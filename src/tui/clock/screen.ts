@@ -12,14 +12,16 @@ import type { ListedCron } from '../shell/cron-facts.ts'
 import { type DialogSpec, needed, type Told, type Values } from '../shell/dialog.ts'
 import { findingOf, listTable, narrowed, sortActions, sortedWords, typedWords, wordLines } from '../shell/finding.ts'
 import { staleness, waitingLines } from '../shell/notice.ts'
-import { ask, fetchCrons, SLOW_EVERY_MS } from '../shell/queries.ts'
+import { ask, fetchCrons, fetching, SLOW_EVERY_MS } from '../shell/queries.ts'
 import { type Query, useQuery } from '../shell/query.ts'
 import { text, time } from '../shell/read.ts'
 import { listOf } from '../shell/rows.ts'
 import type { Host, Screen, ScreenArea, View } from '../shell/screen.ts'
 import { chosenIndex } from '../shell/ui.ts'
 
-export function useClockScreen(host: Host, view: View): ReturnType<Screen['use']> {
+export const screen: Screen = { title: 'Clock', use: useClockScreen }
+
+function useClockScreen(host: Host, view: View): ReturnType<Screen['use']> {
   const { link, refreshMs } = host
   const clock = useQuery(fetchClockNow(link), { name: 'clock facts', every: refreshMs })
   const crons = useQuery(fetchCrons(link), { name: 'crons', every: refreshMs })
@@ -253,8 +255,7 @@ export function freezeDialog(host: Host, clock: Clock): DialogSpec {
 const LOOKED_AT = 100
 const LOOKED_AT_QUERY = { limit: String(LOOKED_AT) } as const
 
-export const fetchClockNow = (link: Link) => (signal: AbortSignal) =>
-  ask(link, { name: 'getClock', asked: { signal } }, (clock) => clock)
+export const fetchClockNow = fetching('getClock', {}, (clock) => clock)
 
 type Clock = WireAnswer<'getClock'>
 

@@ -11,7 +11,7 @@ import { beginLine } from '../shell/commands.ts'
 import { type DialogSpec, type Field, needed, reasonField } from '../shell/dialog.ts'
 import { fetchRiver } from '../shell/figures.ts'
 import { emptyLines, listTable, sortedWords, typedWords } from '../shell/finding.ts'
-import { askAll, meant } from '../shell/marks.ts'
+import { askEach, meant } from '../shell/marks.ts'
 import { waitingLines } from '../shell/notice.ts'
 import { sliceWords } from '../shell/pane.ts'
 import { ask, SLOW_EVERY_MS } from '../shell/queries.ts'
@@ -29,7 +29,9 @@ const useRows = listRows<VerificationAttempt>({
   compare: byNeed,
 })
 
-export function useCompliance(host: Host, view: View): ReturnType<Screen['use']> {
+export const screen: Screen = { title: 'Compliance', short: 'Comp', use: useCompliance }
+
+function useCompliance(host: Host, view: View): ReturnType<Screen['use']> {
   const shown = useRows(host, view)
   const { rows, now, face } = shown
   const model: Model = { ...useWatched(host), shown, now, view }
@@ -67,11 +69,7 @@ function decide(host: Host, attempts: readonly VerificationAttempt[]): void {
   const other = rows.find(({ status }) => status !== 'vendor_pending')
   if (rows.length === 0) refuse(host, 'No identity checks.')
   else if (other) refuse(host, `${other.id} is ${other.status}: only checks that wait for the vendor can be decided.`)
-  else
-    askAll(
-      host,
-      rows.map((attempt) => attemptDialog(host, attempt)),
-    )
+  else askEach(host, rows, attemptDialog)
 }
 
 type Model = PanelsModel & { readonly shown: ShownRows<VerificationAttempt> }

@@ -1,13 +1,12 @@
 import type { WireAnswer } from '../../api/index.ts'
 import type { Link } from '../../client/link.ts'
 import { DAY_MS } from '../../core/time.ts'
-import { ask } from '../shell/queries.ts'
+import { ask, fetching } from '../shell/queries.ts'
 import { text } from '../shell/read.ts'
 
 export type SanctionsList = WireAnswer<'listSanctions'>['sdn']
 
-export const fetchSanctions = (link: Link) => (signal: AbortSignal) =>
-  ask(link, { name: 'listSanctions', asked: { query: { limit: '1' }, signal } }, ({ sdn }): SanctionsList => sdn)
+export const fetchSanctions = fetching('listSanctions', { query: { limit: '1' } }, ({ sdn }): SanctionsList => sdn)
 
 /** Maximum number of kept-back payouts in the list. Further ones are only counted. */
 const KEPT_ROWS = 3

@@ -21,7 +21,7 @@ import {
   runWords,
   stateCounts,
 } from '../shell/cron-facts.ts'
-import { askAll, meant } from '../shell/marks.ts'
+import { askEach, meant } from '../shell/marks.ts'
 import { problemLines } from '../shell/notice.ts'
 import { fetchCrons } from '../shell/queries.ts'
 import { useQuery } from '../shell/query.ts'
@@ -31,7 +31,7 @@ import { type Face, type Host, type Screen, type View, WIDE_COLUMNS } from '../s
 const RUNS_SHOWN = 12
 const RUNS_SHOWN_WIDE = 20
 
-export const cronsScreen: Screen = { id: 'crons', digit: '5', title: 'Crons', short: 'Cron', use: useCrons }
+export const screen: Screen = { title: 'Crons', short: 'Cron', use: useCrons }
 
 function useCrons(host: Host, view: View): ReturnType<Screen['use']> {
   const asked = useQuery(fetchCrons(host.link), { name: 'crons', every: host.refreshMs })
@@ -77,13 +77,7 @@ function factsOf(cron: ListedCron): Facts<typeof cronFields> {
 
 /** The chosen row is looked up when the key is pressed, since an earlier key may have moved the cursor. */
 function actionsOn(host: Host, crons: readonly ListedCron[]): Face['actions'] {
-  const onChosen = (specOf: typeof runDialog) => () => {
-    const rows = meant(host.ui.get(), crons, cronNoun.idOf)
-    askAll(
-      host,
-      rows.map((cron) => specOf(host, cron)),
-    )
-  }
+  const onChosen = (specOf: typeof runDialog) => () => askEach(host, meant(host.ui.get(), crons, cronNoun.idOf), specOf)
   return { runCron: onChosen(runDialog), pauseCron: onChosen(cronPauseDialog) }
 }
 

@@ -1,6 +1,7 @@
 import { useMemo, useSyncExternalStore } from 'react'
 import { jobFields } from '../../api/endpoint/list-fields.ts'
 import type { Facts } from '../../core/filter.ts'
+import { MINUTE_MS } from '../../core/time.ts'
 import { workingJobStatuses } from '../../model/job.ts'
 import { buyerOf, isOverdue, type Job, job, providerOf, serviceOf } from '../../nouns/jobs.ts'
 import { microOf } from '../../text/columns.ts'
@@ -15,7 +16,7 @@ import { sideOf } from '../parts/panels.ts'
 import { refuse, shellCommand } from '../shell/ask.ts'
 import { keyFor } from '../shell/bindings.ts'
 import { tabWords, useOpened, useSettled } from '../shell/finding.ts'
-import { askAll, meant } from '../shell/marks.ts'
+import { askEach, meant } from '../shell/marks.ts'
 import { waitingLines } from '../shell/notice.ts'
 import { glance, SLOW_EVERY_MS } from '../shell/queries.ts'
 import { useQuery } from '../shell/query.ts'
@@ -43,8 +44,10 @@ const useRows = listRows<Job>({
   own: { list: 'listJobs', factsOf },
 })
 
+export const screen: Screen = { title: 'Jobs', use: useJobs }
+
 /** Hook that returns the jobs and the chosen job. Without the admin key, these are only the user's own jobs. */
-export function useJobs(host: Host, view: View): ReturnType<Screen['use']> {
+function useJobs(host: Host, view: View): ReturnType<Screen['use']> {
   const { ui, needs } = view
   const admin = view.where?.admin !== false
   const shown = useRows(host, view)
@@ -114,8 +117,6 @@ function useDetail({ link, clock }: Host, { ui, area }: View, { id, admin, now }
   return drawn ?? (id === '' ? [] : waitingLines(detail, width))
 }
 
-const MINUTE_MS = 60_000
-
 function choosing({ ui }: Host): Face['actions'] {
   const tab = (by: number) => () => {
     const at = jobTabs.indexOf(tabOf(ui.get())) + by
@@ -130,22 +131,14 @@ function decide(host: Host, jobs: readonly Job[]): void {
   const rows = meant(host.ui.get(), jobs, ({ id }) => id)
   const other = rows.find(({ status }) => status !== 'disputed')
   if (other) refuse(host, `${other.id} is ${other.status}: a ruling needs a dispute.  → v disputed`)
-  else
-    askAll(
-      host,
-      rows.map((job) => rulingDialog(host, job)),
-    )
+  else askEach(host, rows, rulingDialog)
 }
 
 function giveBack(host: Host, jobs: readonly Job[]): void {
   const rows = meant(host.ui.get(), jobs, ({ id }) => id)
   const other = rows.find((job) => !canGiveBack(job))
   if (other) refuse(host, `${other.id} holds no money: it is ${other.status}.  → v open`)
-  else
-    askAll(
-      host,
-      rows.map((job) => withdrawDialog(host, job)),
-    )
+  else askEach(host, rows, withdrawDialog)
 }
 
 type Model = {

@@ -60,6 +60,14 @@ export function listScreen<R extends object>(screen: ListScreen<R>) {
   }
 }
 
+/** The screen that a noun declares. */
+export async function nounScreen<R extends object>(noun: Noun<R> & Required<Pick<Noun<R>, 'screen'>>): Promise<Screen> {
+  const { title, fields } = noun.screen
+  const listFields = await import('../../api/endpoint/list-fields.ts')
+  const useList = listScreen({ id: noun.plural, noun, fields: listFields[fields], title })
+  return { title, use: (host, view) => useList(host, view) }
+}
+
 const WIDE_DRAWER_SHARE = 2
 const useNothing = () => () => []
 

@@ -2,8 +2,8 @@ import type { Asked } from '../../client/asked.ts'
 import type { Link } from '../../client/link.ts'
 import type { Facts, ListFields } from '../../core/filter.ts'
 import { compact } from '../../core/record.ts'
-import type { ScreenId } from '../../model/words.ts'
 import { type ListName, type Noun, type NounPage, rowsOf } from '../../nouns/noun.ts'
+import type { ScreenId } from '../../nouns/screens.ts'
 import { count } from '../../text/text.ts'
 import { columnsAt, type ScreenColumn } from '../parts/line.ts'
 import { businessNow, useClock } from '../shell/clock.ts'
@@ -22,7 +22,7 @@ import { ask, SLOW_EVERY_MS } from '../shell/queries.ts'
 import { type Fetch, ONCE_MS, type Query, useQuery } from '../shell/query.ts'
 import { listOf } from '../shell/rows.ts'
 import type { Face, Host, Screen, View } from '../shell/screen.ts'
-import { chosenIndex, type Ui } from '../shell/ui.ts'
+import { after, chosenIndex, type Ui } from '../shell/ui.ts'
 import { screenColumns } from './columns.ts'
 
 type FoundRows<R> = Omit<ShownRows<R>, 'chosen' | 'row' | 'face'> & {
@@ -202,8 +202,7 @@ function viewAction({ ui }: Host, { id, views }: Pick<ListRows<never>, 'id' | 'v
   return {
     view() {
       const now = ui.get()
-      const next = all[(all.indexOf(now[at]) + 1) % all.length]
-      ui.set({ ...now, [at]: next, pages: { ...now.pages, [id]: 0 } })
+      ui.set({ ...now, [at]: after<string>(all, now[at]), pages: { ...now.pages, [id]: 0 } })
     },
   }
 }

@@ -8,7 +8,17 @@ import { keyFor } from '../shell/bindings.ts'
 import { tabWords, viewWords } from '../shell/finding.ts'
 import { paneActions } from '../shell/pane.ts'
 import type { Face, Host, Screen, ScreenArea, View } from '../shell/screen.ts'
-import { chosenIndex, type LogTab, logPart, logTabs, logViews, paneBeside, type Ui, unnarrowed } from '../shell/ui.ts'
+import {
+  after,
+  chosenIndex,
+  type LogTab,
+  logPart,
+  logTabs,
+  logViews,
+  paneBeside,
+  type Ui,
+  unnarrowed,
+} from '../shell/ui.ts'
 
 /** What a view of the logs shows: rows, the chosen one, and texts. */
 export type Listed<R> = {
@@ -94,7 +104,7 @@ function logActions(host: Host, ids: readonly string[], tabs: readonly LogTab[])
     level: () => refuse(host, 'Only the view everything has log levels: press v until it is shown.'),
     view() {
       const { logs } = ui.get()
-      const next = logViews[(logViews.indexOf(logs.view) + 1) % logViews.length] ?? logs.view
+      const next = after(logViews, logs.view)
       const now = ui.get()
       // Filter and sort are kept only if the next view has the same kind of rows.
       const same = logPart(logs.view) === logPart(next)

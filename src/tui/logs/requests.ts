@@ -14,7 +14,7 @@ import { jsonLines } from '../parts/json-lines.ts'
 import { accent, bad, columnsAt, dim, good, type Line, type Piece, textOf, warn, windowStart } from '../parts/line.ts'
 import { toItsJob } from '../shell/ask.ts'
 import { findingOf, narrowed, useSettled } from '../shell/finding.ts'
-import { ask, SLOW_EVERY_MS } from '../shell/queries.ts'
+import { ask, fetching, SLOW_EVERY_MS } from '../shell/queries.ts'
 import { useQuery } from '../shell/query.ts'
 import { text } from '../shell/read.ts'
 import type { Host, Screen, View } from '../shell/screen.ts'
@@ -141,10 +141,9 @@ const BROKEN_FROM = 400
 const WALLET = /^0x[0-9a-fA-F]{40}$/
 
 /** Newest first. */
-const fetchRequests = (link: Link) => (signal: AbortSignal) => {
-  const asked = { query: { limit: String(REQUESTS) }, signal }
-  return ask(link, { name: 'listRequests', asked }, ({ requests }) => requests.toReversed())
-}
+const fetchRequests = fetching('listRequests', { query: { limit: String(REQUESTS) } }, ({ requests }) =>
+  requests.toReversed(),
+)
 
 const routes = new Map<string, string>(Object.entries(endpoints).map(([name, [, path]]) => [name, path]))
 

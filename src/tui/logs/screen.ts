@@ -17,12 +17,12 @@ import { keyFor } from '../shell/bindings.ts'
 import { businessNow, useClock } from '../shell/clock.ts'
 import { type ReportedRun, runWords } from '../shell/cron-facts.ts'
 import { findingOf, type ListQueryAsked, useListQuery } from '../shell/finding.ts'
-import { askAll, meant } from '../shell/marks.ts'
-import { ask, fetchCrons, LOG_RECORDS, SLOW_EVERY_MS } from '../shell/queries.ts'
+import { askEach, meant } from '../shell/marks.ts'
+import { fetchCrons, fetching, LOG_RECORDS, SLOW_EVERY_MS } from '../shell/queries.ts'
 import { useQuery } from '../shell/query.ts'
 import { number, text, word } from '../shell/read.ts'
 import type { Host, Screen, View } from '../shell/screen.ts'
-import { type LogPart, type LogTab, logPart, logTabs, type Ui } from '../shell/ui.ts'
+import { after, type LogPart, type LogTab, logPart, logTabs, type Ui } from '../shell/ui.ts'
 import { chosenIn, type Listed, listedFace, logsList, tabIn, titleIn } from './listed.ts'
 import { useAsked } from './requests.ts'
 import { storyLines, useStory } from './story.ts'
@@ -57,14 +57,9 @@ type Logs = {
   readonly dropped: number
 }
 
-const fetchLogs = (link: Link) => (signal: AbortSignal) => {
-  const asked = { query: { limit: String(LOG_RECORDS) }, signal }
-  return ask(
-    link,
-    { name: 'getLogs', asked },
-    ({ records, dropped }): Logs => ({ records: records.map(readLogRecord), dropped }),
-  )
-}
+const fetchLogs = fetching('getLogs', { query: { limit: String(LOG_RECORDS) } }, ({ records, dropped }): Logs => {
+  return { records: records.map(readLogRecord), dropped }
+})
 
 const DRAWER_LINES = 3
 /** A log record has no trace, so JSON is its only tab. */
@@ -100,8 +95,7 @@ export function useRecords(host: Host, view: View): ReturnType<Screen['use']> {
 
 function nextLevel({ ui }: Host): void {
   const { logs } = ui.get()
-  const level = logLevels[(logLevels.indexOf(logs.level) + 1) % logLevels.length] ?? 'debug'
-  ui.set({ ...ui.get(), logs: { ...logs, level } })
+  ui.set({ ...ui.get(), logs: { ...logs, level: after(logLevels, logs.level) } })
 }
 
 const recordFields = {
@@ -201,12 +195,10 @@ const columnsOf = columnsAt<Run>((now) => [
 ])
 
 /** Fetches the newest deliveries that match. */
-const fetchSent = (link: Link, asked: ListQueryAsked<SortWord<typeof deliveryFields>>) => (signal: AbortSignal) =>
-  ask(
-    link,
-    { name: 'getWebhooks', asked: { query: { limit: String(MAX_PAGE), ...asked }, signal } },
-    ({ deliveries: rows, total }) => ({ rows, total }),
-  )
+const fetchSent = (link: Link, asked: ListQueryAsked<SortWord<typeof deliveryFields>>) => {
+  const query = { limit: String(MAX_PAGE), ...asked }
+  return fetching('getWebhooks', { query }, ({ deliveries: rows, total }) => ({ rows, total }))(link)
+}
 
 /** A React hook that returns the webhook deliveries with their traces. */
 export function useSent(host: Host, view: View): ReturnType<Screen['use']> {
@@ -248,11 +240,7 @@ function sendAgain(host: Host, rows: readonly Delivery[]): void {
   if (again.length === 0) {
     const why = of.pending ? 'is pending: it is retried automatically' : 'was dropped: its message is obsolete'
     refuse(host, `The selected delivery ${why}.`)
-  } else
-    askAll(
-      host,
-      again.map((one) => replayDialog(host, replayOf(one, safe(one.url)))),
-    )
+  } else askEach(host, again, (_, one) => replayDialog(host, replayOf(one, safe(one.url))))
 }
 
 const sentColumns = columnsAt<Delivery>((now) => screenColumns(delivery, now))
@@ -264,8 +252,10 @@ const parts: Readonly<Record<LogPart, Screen['use']>> = {
   everything: useRecords,
 }
 
+export const screen: Screen = { title: 'Logs', part: ({ logs }) => logPart(logs.view), use: useLogs }
+
 /** A hook that returns what the current view shows. Views with different rows have their own hooks. */
-export function useLogs(host: Host, view: View): ReturnType<Screen['use']> {
+function useLogs(host: Host, view: View): ReturnType<Screen['use']> {
   const useShown = parts[logPart(view.ui.logs.view)]
   return useShown(host, view)
 }

@@ -1,14 +1,14 @@
 import { useState } from 'react'
 import type { WireAnswer } from '../../api/index.ts'
-import type { Link, Outcome } from '../../client/link.ts'
+import type { Link } from '../../client/link.ts'
 import { MINUTE_MS } from '../../core/time.ts'
 import { clip, count, padEnd, padStart, span, take, widthOf, wrap } from '../../text/text.ts'
 import { clockTime } from '../../text/time.ts'
 import { bar } from '../parts/charts.ts'
 import { accent, bad, dim, good, type Line, lineWidth, type Piece, spread, strong, warn } from '../parts/line.ts'
 import { useSettled } from '../shell/finding.ts'
-import { ask, SLOW_EVERY_MS } from '../shell/queries.ts'
-import { useQuery } from '../shell/query.ts'
+import { fetching, fetchNothing, SLOW_EVERY_MS } from '../shell/queries.ts'
+import { type Fetch, useQuery } from '../shell/query.ts'
 import { text } from '../shell/read.ts'
 import type { Host } from '../shell/screen.ts'
 
@@ -16,13 +16,10 @@ type Step = WireAnswer<'getRequestStory'>['steps'][number]
 export type Story = { readonly id: string; readonly steps: readonly Step[]; readonly lost: string }
 
 /** Fetches the trace of a request or delivery. Undefined without an id. */
-const fetchStory =
-  (link: Link, id: string) =>
-  async (signal: AbortSignal): Promise<Outcome<Story | undefined>> => {
-    if (id === '') return { ok: true, value: undefined }
-    const asked = { params: { id }, signal }
-    return ask(link, { name: 'getRequestStory', asked }, ({ steps, lost }) => ({ id, steps, lost: text(lost) }))
-  }
+const fetchStory = (link: Link, id: string): Fetch<Story | undefined> => {
+  if (id === '') return fetchNothing
+  return fetching('getRequestStory', { params: { id } }, ({ steps, lost }) => ({ id, steps, lost: text(lost) }))(link)
+}
 
 /** A hook that fetches a row's trace once the cursor rests on the row. Until then, the previous trace stays. */
 export function useStory(host: Host, id: string): Story | undefined {

@@ -2,6 +2,7 @@ import { holdFields, participantFields, payeeFields, payoutFields } from '../../
 import type { Link } from '../../client/link.ts'
 import { SOLD_DAYS } from '../../core/limits.ts'
 import { amountOf } from '../../core/money.ts'
+import { HOUR_MS } from '../../core/time.ts'
 import { hold, payee, payout } from '../../nouns/money.ts'
 import { person } from '../../nouns/people.ts'
 import { clip, padEnd, padStart, shortAddress, span, widthOf } from '../../text/text.ts'
@@ -16,11 +17,11 @@ import { businessNow, useClock } from '../shell/clock.ts'
 import { type ListedCron, nextRun } from '../shell/cron-facts.ts'
 import { fetchRiver, fetchSeries, type Series } from '../shell/figures.ts'
 import { viewWords } from '../shell/finding.ts'
-import { ask, fetchCrons, SLOW_EVERY_MS } from '../shell/queries.ts'
+import { fetchCrons, fetching, SLOW_EVERY_MS } from '../shell/queries.ts'
 import { useQuery } from '../shell/query.ts'
 import { text, time } from '../shell/read.ts'
 import type { Host, Screen, View } from '../shell/screen.ts'
-import { chosenIndex, type MoneyView, moneyViews, unnarrowed } from '../shell/ui.ts'
+import { after, chosenIndex, type MoneyView, moneyViews, unnarrowed } from '../shell/ui.ts'
 import { booksLines } from './books.ts'
 import { audit, type ChainHead, fetchChain, fetchCosts } from './rows.ts'
 
@@ -55,7 +56,9 @@ const lists = {
   }),
 } satisfies Record<MoneyView, unknown>
 
-export function useMoney(host: Host, view: View): ReturnType<Screen['use']> {
+export const screen: Screen = { title: 'Money', short: 'Mony', use: useMoney }
+
+function useMoney(host: Host, view: View): ReturnType<Screen['use']> {
   const { moneyView } = view.ui
   const books = useQuery(fetchRiver(host.link), { name: 'river books', every: SLOW_EVERY_MS })
   const chain = useQuery(fetchChain(host.link), { name: 'chain head', every: SLOW_EVERY_MS })
@@ -89,9 +92,8 @@ export function useMoney(host: Host, view: View): ReturnType<Screen['use']> {
 }
 
 function viewNext({ ui }: Host): void {
-  const { moneyView } = ui.get()
-  const next = moneyViews[(moneyViews.indexOf(moneyView) + 1) % moneyViews.length]
-  if (next !== undefined) ui.set({ ...unnarrowed(ui.get(), 'money'), moneyView: next })
+  const now = ui.get()
+  ui.set({ ...unnarrowed(now, 'money'), moneyView: after(moneyViews, now.moneyView) })
 }
 
 const heldJob = (account: string): string | undefined => /^esc:(job_.+)$/.exec(account)?.[1]
@@ -133,16 +135,15 @@ const viewTitles: Readonly<Record<MoneyView, string>> = {
 /** How many payouts failed, and the newest of them. */
 type FailedPayouts = { readonly total: number; readonly to: string; readonly tries: number }
 
-const fetchFailedPayouts = (link: Link) => (signal: AbortSignal) =>
-  ask(
-    link,
-    { name: 'getPayouts', asked: { query: { status: 'failed', limit: '1' }, signal } },
-    ({ payouts: [newest], total }): FailedPayouts => ({
-      total,
-      to: newest === undefined ? '' : shortAddress(newest.wallet),
-      tries: newest?.attempts ?? 0,
-    }),
-  )
+const fetchFailedPayouts = fetching(
+  'getPayouts',
+  { query: { status: 'failed', limit: '1' } },
+  ({ payouts: [newest], total }): FailedPayouts => ({
+    total,
+    to: newest === undefined ? '' : shortAddress(newest.wallet),
+    tries: newest?.attempts ?? 0,
+  }),
+)
 
 type NextFacts = {
   readonly crons: readonly ListedCron[] | undefined
@@ -183,28 +184,26 @@ const isWhole = (searched: Searched) => searched === undefined || searched.rows 
 
 type Largest = { readonly who: string; readonly amount: string }
 
-const fetchLargest = (link: Link) => (signal: AbortSignal) => {
-  const query = { filter: 'balance:>0', sort: '-balance', limit: '1' } as const
-  return ask(
-    link,
-    { name: 'listParticipants', asked: { query, signal } },
-    ({ participants: [one], searched }): Largest | null =>
-      one === undefined || !isWhole(searched)
-        ? null
-        : { who: text(one.name) || one.id, amount: shownMoney(one.balance.available) },
-  )
-}
+const fetchLargest = fetching(
+  'listParticipants',
+  { query: { filter: 'balance:>0', sort: '-balance', limit: '1' } },
+  ({ participants: [one], searched }): Largest | null =>
+    one === undefined || !isWhole(searched)
+      ? null
+      : { who: text(one.name) || one.id, amount: shownMoney(one.balance.available) },
+)
 
 type Oldest = { readonly since: number | undefined; readonly what: string; readonly amount: string }
 
-const fetchOldest = (link: Link) => (signal: AbortSignal) => {
-  const query = { filter: 'open:yes amount:>0', sort: '-age', limit: '1' } as const
-  return ask(link, { name: 'listAllJobs', asked: { query, signal } }, ({ jobs: [one], searched }): Oldest | null => {
+const fetchOldest = fetching(
+  'listAllJobs',
+  { query: { filter: 'open:yes amount:>0', sort: '-age', limit: '1' } },
+  ({ jobs: [one], searched }): Oldest | null => {
     if (one === undefined || !isWhole(searched)) return null
     const { service, amount } = shownJob(one)
     return { since: time(one.created_at), what: service, amount }
-  })
-}
+  },
+)
 
 type Beside = ReturnType<typeof useStanding>
 
@@ -219,7 +218,6 @@ function useStanding(link: Link) {
 
 const CHART_ROWS = 5
 const CHART_ROWS_LEAST = 3
-const HOUR_MS = 3_600_000
 
 type Room = { readonly width: number; readonly height: number; readonly now: number | undefined }
 
@@ -302,12 +300,12 @@ const TOP_SELLERS = 3
 /** A seller's recent sales, the amount ever paid out to it, and the amount still due, in decimal USDC. */
 type TopSeller = { readonly name: string; readonly sold: string; readonly paid: string; readonly due: string }
 
-const fetchTopSellers = (link: Link) => (signal: AbortSignal) => {
-  const query = { filter: 'sold:>0', sort: '-sold', limit: String(TOP_SELLERS) } as const
-  return ask(link, { name: 'listPayees', asked: { query, signal } }, ({ payees }) =>
+const fetchTopSellers = fetching(
+  'listPayees',
+  { query: { filter: 'sold:>0', sort: '-sold', limit: String(TOP_SELLERS) } },
+  ({ payees }) =>
     payees.map(({ name, wallet, sold, paid, due }) => ({ name: text(name) || shortAddress(wallet), sold, paid, due })),
-  )
-}
+)
 
 const SELLER_NAME_COLUMNS = 16
 const BAR_COLUMNS = 8

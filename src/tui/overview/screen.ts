@@ -18,7 +18,7 @@ import { fetchCrons, SLOW_EVERY_MS } from '../shell/queries.ts'
 import { ONCE_MS, type Query, useQuery } from '../shell/query.ts'
 import type { Face, Host, Screen, ScreenArea, View } from '../shell/screen.ts'
 import type { Stream } from '../shell/stream.ts'
-import { chosenIndex, type OverviewPanel, overviewPanels, type Ui } from '../shell/ui.ts'
+import { after, chosenIndex, type OverviewPanel, overviewPanels, type Ui } from '../shell/ui.ts'
 import { inboxLines, needDetail } from './inbox.ts'
 import {
   callsLines,
@@ -51,7 +51,7 @@ const FEED_LEAST = 2
 /** At this width or more, the cash flow is drawn as a picture. */
 const PICTURE_FROM = 76
 
-export const overviewScreen: Screen = { id: 'overview', digit: '1', title: 'Overview', short: 'Over', use: useOverview }
+export const screen: Screen = { title: 'Overview', short: 'Over', use: useOverview }
 
 function useOverview(host: Host, view: View): ReturnType<Screen['use']> {
   const { link, refreshMs } = host
@@ -317,8 +317,7 @@ function actionsOn(walked: Walked): Face['actions'] {
     testHook: ofAct('testHook'),
     span() {
       const ui = host.ui.get()
-      const next = seriesSpans[(seriesSpans.indexOf(ui.span) + 1) % seriesSpans.length]
-      if (next !== undefined) host.ui.set({ ...ui, span: next })
+      host.ui.set({ ...ui, span: after(seriesSpans, ui.span) })
     },
   }
 }

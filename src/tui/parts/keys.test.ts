@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { screenIds } from '../../model/words.ts'
+import { screenIds } from '../../nouns/screens.ts'
 import { bindingOf, bindings, bindingsOn, hintsOn } from '../shell/bindings.ts'
 import { keyLabel, keysOf, typed } from './keys.ts'
 
@@ -53,6 +53,15 @@ describe('the table of keys', () => {
     const bound = bindingsOn(where)
     expect(new Set(bound.map(({ action }) => action)).size).toBe(bound.length)
     for (const binding of bound) for (const key of binding.keys) expect(bindingOf(key, where)).toBe(binding)
+  })
+
+  it('names only screens that there are', () => {
+    const named = bindings.flatMap(({ on = [], hintOn = [], hintAt = {} }) => [
+      ...on,
+      ...hintOn,
+      ...Object.keys(hintAt),
+    ])
+    expect(named.filter((screen) => !screenIds.includes(screen))).toEqual([])
   })
 
   it('has capital letters for what changes data, and only for that', () => {

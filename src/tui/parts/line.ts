@@ -1,4 +1,4 @@
-import type { ScreenId } from '../../model/words.ts'
+import type { ScreenId } from '../../nouns/screens.ts'
 import { fitColumns } from '../../text/columns.ts'
 import { clip, padEnd, padStart, take, widthOf } from '../../text/text.ts'
 import type { Ground, Tone } from './palettes.ts'

@@ -90,7 +90,9 @@ const useList = listScreen<Posting>({
   useMore: useBids,
 })
 
-export function useRequests(host: Host, view: View): ReturnType<Screen['use']> {
+export const screen: Screen = { title: 'Requests and bids', use: useRequests }
+
+function useRequests(host: Host, view: View): ReturnType<Screen['use']> {
   const onlyItsOwner = (act: string, command: string) => (rows: readonly Posting[]) => {
     const row = rows[chosenIndex(host.ui.get(), rows.map(posting.idOf))]
     if (row === undefined) refuse(host, 'No request is chosen.')

@@ -16,7 +16,7 @@ import { tabWords, viewWords } from '../shell/finding.ts'
 import { ask, SLOW_EVERY_MS } from '../shell/queries.ts'
 import { useQuery } from '../shell/query.ts'
 import type { Face, Host, Screen, View } from '../shell/screen.ts'
-import { type ServiceTab, type ShopView, serviceTabs, shopViews, type Ui, unnarrowed } from '../shell/ui.ts'
+import { after, type ServiceTab, type ShopView, serviceTabs, shopViews, type Ui, unnarrowed } from '../shell/ui.ts'
 import { aboutLines, deliveriesLines, type ServicesShown, schemaLines } from './lines.ts'
 import type { MarketListing } from './rows.ts'
 
@@ -92,10 +92,9 @@ export function shopActions(host: Host, { where }: View): Face['actions'] {
   return {
     view() {
       const ui = host.ui.get()
-      const next = shopViews[(shopViews.indexOf(ui.shopView) + 1) % shopViews.length]
       if (where?.admin === false)
         refuse(host, `Only the administrator can see all trades.  → ${shellCommand(host, ['plans', 'list'])}`)
-      else if (next !== undefined) host.ui.set({ ...unnarrowed(ui, 'services'), shopView: next })
+      else host.ui.set({ ...unnarrowed(ui, 'services'), shopView: after(shopViews, ui.shopView) })
     },
   }
 }

@@ -1,9 +1,10 @@
 import type { WireAnswer } from '../../api/index.ts'
-import type { Link, Outcome } from '../../client/link.ts'
+import type { Link } from '../../client/link.ts'
 import type { Delivery } from '../../nouns/deliveries.ts'
 import type { Job } from '../../nouns/jobs.ts'
 import type { CatalogListing } from '../../nouns/services.ts'
-import { ask } from '../shell/queries.ts'
+import { fetching, fetchNothing } from '../shell/queries.ts'
+import type { Fetch } from '../shell/query.ts'
 
 type Selling = WireAnswer<'listAllServices'>['services'][number]['selling']
 
@@ -32,32 +33,24 @@ export function catalogQuery(filter: string): { readonly q?: string } {
 }
 
 /** Fetches a listing with all details. Undefined without an id. */
-export const fetchService =
-  (link: Link, id: string) =>
-  async (signal: AbortSignal): Promise<Outcome<MarketListing | undefined>> =>
-    id === '' ? none : ask(link, { name: 'getService', asked: { params: { id }, signal } }, (listing) => listing)
+export const fetchService = (link: Link, id: string): Fetch<MarketListing | undefined> =>
+  id === '' ? fetchNothing : fetching('getService', { params: { id } }, (listing) => listing)(link)
 
-const none = { ok: true, value: undefined } as const
-
-/** Fetches the newest jobs of a listing. Empty without an id. */
-export const fetchSales =
-  (link: Link, id: string) =>
-  async (signal: AbortSignal): Promise<Outcome<readonly Job[]>> => {
-    if (id === '') return { ok: true, value: [] }
-    const query = { filter: `service:${id}`, limit: String(SALES) }
-    return ask(link, { name: 'listAllJobs', asked: { query, signal } }, ({ jobs }) => jobs)
-  }
+/** Fetches the newest jobs of a listing. Undefined without an id. */
+export const fetchSales = (link: Link, id: string): Fetch<readonly Job[] | undefined> => {
+  const query = { filter: `service:${id}`, limit: String(SALES) }
+  return id === '' ? fetchNothing : fetching('listAllJobs', { query }, ({ jobs }) => jobs)(link)
+}
 
 export type DeliveriesOf = { readonly provider: string; readonly isOwn: boolean; readonly admin: boolean }
 
 /** Fetches the newest deliveries of a provider. Undefined if the user may not read them. */
-export const fetchDeliveries =
-  (link: Link, { provider, isOwn, admin }: DeliveriesOf) =>
-  async (signal: AbortSignal): Promise<Outcome<readonly Delivery[] | undefined>> => {
-    if (provider === '' || !(admin || isOwn)) return none
-    const query = { limit: String(DELIVERIES) }
-    const read = ({ deliveries }: WireAnswer<'getWebhooks' | 'listDeliveries'>) => deliveries
-    return admin
-      ? ask(link, { name: 'getWebhooks', asked: { query: { ...query, participant: provider }, signal } }, read)
-      : ask(link, { name: 'listDeliveries', asked: { query, signal } }, read)
-  }
+export function fetchDeliveries(
+  link: Link,
+  { provider, isOwn, admin }: DeliveriesOf,
+): Fetch<readonly Delivery[] | undefined> {
+  if (provider === '' || !(admin || isOwn)) return fetchNothing
+  const query = { limit: String(DELIVERIES) }
+  if (!admin) return fetching('listDeliveries', { query }, ({ deliveries }) => deliveries)(link)
+  return fetching('getWebhooks', { query: { ...query, participant: provider } }, ({ deliveries }) => deliveries)(link)
+}

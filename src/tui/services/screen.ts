@@ -38,7 +38,9 @@ import {
   scoreOf,
 } from './rows.ts'
 
-export function useServices(host: Host, view: View): ReturnType<Screen['use']> {
+export const screen: Screen = { title: 'Services', short: 'Svcs', part: ({ shopView }) => shopView, use: useServices }
+
+function useServices(host: Host, view: View): ReturnType<Screen['use']> {
   const useShown = view.ui.shopView === 'services' ? useListings : useMarket
   return useShown(host, view)
 }

@@ -1,5 +1,5 @@
 import { keysOf } from '../../core/record.ts'
-import { type ScreenId, screenIds } from '../../model/words.ts'
+import { nounScreens, type ScreenId, screenIds } from '../../nouns/screens.ts'
 import { type Key, keyLabel } from '../parts/keys.ts'
 
 export const groups = ['MOVE', 'GO', 'FIND', 'LIVE', 'ACT', 'OWN', 'SAFE'] as const
@@ -37,7 +37,9 @@ const lists: readonly ScreenId[] = screenIds.filter((id) => id !== 'overview')
 /** Screens whose drawer has tabs. */
 const tabbed: readonly ScreenId[] = ['services', 'jobs', 'logs']
 
-const paged: readonly ScreenId[] = ['services', 'jobs', 'threads', 'money', 'compliance', 'requests', 'people']
+const ofNouns: readonly ScreenId[] = nounScreens.map(({ id }) => id)
+
+const paged = ['services', 'jobs', 'threads', 'money', 'compliance', 'requests', 'people', ...ofNouns]
 
 /**
  * All keys. Router, key row and help read this table. Capital letters change data and always ask first. A test refuses
@@ -62,7 +64,7 @@ const table = {
     group: 'GO',
     label: 'JSON, or edit',
     hint: 'json',
-    on: ['services', 'jobs', 'money', 'requests', 'people', 'logs'],
+    on: ['services', 'jobs', 'money', 'requests', 'people', 'logs', ...ofNouns],
   },
   nextTab: { keys: ['right'], group: 'GO', label: 'next tab', hint: 'tab', on: tabbed },
   previousTab: { keys: ['left'], group: 'GO', label: 'previous tab', on: tabbed },

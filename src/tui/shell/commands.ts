@@ -1,4 +1,4 @@
-import type { ScreenId } from '../../model/words.ts'
+import { nounScreens, type ScreenId } from '../../nouns/screens.ts'
 import { safe } from '../../text/text.ts'
 import { askAnyway, refuse, shellCommand, showToast } from './ask.ts'
 import type { DialogSpec } from './dialog.ts'
@@ -8,41 +8,38 @@ import { fetchHealth } from './queries.ts'
 import type { CommandLine, Host } from './screen.ts'
 import type { ShopView, Ui } from './ui.ts'
 
-/** Commands that the palette answers by opening a screen. */
-export const shownOn: Readonly<Partial<Record<ScreenId, readonly string[]>>> = {
-  overview: ['status', 'attention'],
-  services: [
-    'services list',
-    'admin services list',
-    'admin plans list',
-    'admin subs list',
-    'admin requests list',
-    'admin products list',
-  ],
-  jobs: ['admin jobs list', 'jobs list'],
-  threads: ['admin threads list', 'threads list'],
-  crons: ['crons list'],
-  endpoints: ['endpoints list'],
-  money: ['admin payouts', 'admin holds', 'admin payees', 'money river', 'money audit'],
-  compliance: ['admin verification list', 'admin sdn list'],
-  logs: ['logs', 'admin webhooks list'],
-  requests: ['requests list'],
-  people: ['admin participants list', 'participants list'],
-  clock: ['clock show'],
-}
+const market = (shopView: ShopView) => ['services', () => ({ shopView })] as const
 
-const market = (shopView: ShopView) => () => ({ shopView })
-
-/** The view that a command opens on its screen (default: the one that is open). */
-export const viewOf: Readonly<Record<string, (ui: Ui) => Partial<Ui>>> = {
+/** Commands that the palette answers by opening a screen, and the view there (default: the one that is open). */
+export const shownBy: Readonly<Record<string, readonly [screen: ScreenId, view?: (ui: Ui) => Partial<Ui>]>> = {
+  status: ['overview'],
+  attention: ['overview'],
   'services list': market('services'),
   'admin services list': market('services'),
   'admin plans list': market('plans'),
   'admin subs list': market('subscriptions'),
   'admin requests list': market('requests'),
   'admin products list': market('products'),
-  'admin payouts': () => ({ moneyView: 'payouts' }),
-  'admin webhooks list': ({ logs }) => ({ logs: { ...logs, view: 'webhooks' } }),
+  'admin jobs list': ['jobs'],
+  'jobs list': ['jobs'],
+  'admin threads list': ['threads'],
+  'threads list': ['threads'],
+  'crons list': ['crons'],
+  'endpoints list': ['endpoints'],
+  'admin payouts': ['money', () => ({ moneyView: 'payouts' })],
+  'admin holds': ['money'],
+  'admin payees': ['money'],
+  'money river': ['money'],
+  'money audit': ['money'],
+  'admin verification list': ['compliance'],
+  'admin sdn list': ['compliance'],
+  logs: ['logs'],
+  'admin webhooks list': ['logs', ({ logs }) => ({ logs: { ...logs, view: 'webhooks' } })],
+  'requests list': ['requests'],
+  'admin participants list': ['people'],
+  'participants list': ['people'],
+  'clock show': ['clock'],
+  ...Object.fromEntries(nounScreens.map(({ id, command }) => [command, [id]])),
 }
 
 /** Commands that use the terminal themselves or do not end. */

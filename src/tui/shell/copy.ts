@@ -1,5 +1,5 @@
 import type { Outcome } from '../../client/link.ts'
-import type { ScreenId } from '../../model/words.ts'
+import { nounScreens, type ScreenId } from '../../nouns/screens.ts'
 import { clip } from '../../text/text.ts'
 import { textOf } from '../parts/line.ts'
 import { refuse, shellCommand, showToast } from './ask.ts'
@@ -124,6 +124,7 @@ const words: Readonly<Partial<Record<ScreenId, (id: string) => readonly string[]
   requests: (id) => ['requests', 'view', id],
   people: (id) => ['participants', 'view', id],
   clock: () => ['clock', 'show'],
+  ...Object.fromEntries(nounScreens.map(({ id, command }) => [id, () => command.split(' ')])),
 }
 
 /** Copies the commands that show the marked rows, or the chosen one. */

@@ -2,19 +2,18 @@ import type { WireAnswer } from '../../api/index.ts'
 import type { Link, Outcome } from '../../client/link.ts'
 import { HOUR_MS } from '../../core/time.ts'
 import type { jobStatuses } from '../../model/job.ts'
-import { ask } from './queries.ts'
+import { ask, fetching } from './queries.ts'
 
 /** Today's money. */
 export type River = WireAnswer<'getRiver'>
 
-export const fetchRiver = (link: Link) => (signal: AbortSignal) =>
-  ask(link, { name: 'getRiver', asked: { signal } }, (river) => river)
+export const fetchRiver = fetching('getRiver', {}, (river) => river)
 
 export type Series = WireAnswer<'getSeries'>
 type Bucket = Series['buckets'][number]
 
-export const fetchSeries = (link: Link, span: Series['span']) => (signal: AbortSignal) =>
-  ask(link, { name: 'getSeries', asked: { query: { span }, signal } }, (series) => series)
+export const fetchSeries = (link: Link, span: Series['span']) =>
+  fetching('getSeries', { query: { span } }, (series) => series)(link)
 
 type PastHour = NonNullable<Series['week_ago']>['buckets'][number]
 

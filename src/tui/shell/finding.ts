@@ -9,8 +9,8 @@ import {
   type SortWord,
   sortWords,
 } from '../../core/filter.ts'
-import type { ScreenId } from '../../model/words.ts'
 import type { Noun } from '../../nouns/noun.ts'
+import type { ScreenId } from '../../nouns/screens.ts'
 import { wrap } from '../../text/text.ts'
 import { writtenLine } from '../parts/keys.ts'
 import {

@@ -48,6 +48,12 @@ export function askAll(host: Host, specs: readonly DialogSpec[], put: typeof ask
   else put(host, specs.length === 1 ? first : together(first, specs))
 }
 
+/** Asks once for the changes of several rows. */
+export function askEach<R>(host: Host, rows: readonly R[], specOf: (host: Host, row: R) => DialogSpec): void {
+  const specs = rows.map((row) => specOf(host, row))
+  askAll(host, specs)
+}
+
 function together(
   { evidence: _evidence, heading: _heading, next: _next, ...first }: DialogSpec,
   specs: readonly DialogSpec[],

@@ -1,16 +1,15 @@
 import type { WireAnswer } from '../../api/index.ts'
-import type { Link } from '../../client/link.ts'
-import { attentionKinds, type ScreenId } from '../../model/words.ts'
+import { attentionKinds } from '../../model/words.ts'
 import { type AttentionRow, attentionRows, attentionWords } from '../../nouns/attention.ts'
-import { ask } from './queries.ts'
+import type { ScreenId } from '../../nouns/screens.ts'
+import { fetching } from './queries.ts'
 import { text, time } from './read.ts'
 
 type Answered = WireAnswer<'getAttention'>
 
 export type Needs = ReturnType<typeof readNeeds>
 
-export const fetchNeeds = (link: Link) => (signal: AbortSignal) =>
-  ask(link, { name: 'getAttention', asked: { signal } }, readNeeds)
+export const fetchNeeds = fetching('getAttention', {}, readNeeds)
 
 function readNeeds({ items, counts, total }: Answered) {
   return {

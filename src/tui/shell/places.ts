@@ -1,4 +1,4 @@
-import type { ScreenId } from '../../model/words.ts'
+import type { ScreenId } from '../../nouns/screens.ts'
 import type { Host } from './screen.ts'
 import { goTo, type Ui, unnarrowed } from './ui.ts'
 

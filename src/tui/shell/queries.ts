@@ -30,8 +30,17 @@ export async function ask<K extends string, T>(
   return answer.ok ? { ok: true, value: read(answer.value) } : answer
 }
 
-export const fetchHealth = (link: Link) => (signal: AbortSignal) =>
-  ask(link, { name: 'getHealth', asked: { signal } }, readHealth)
+/** Creates what fetches from an endpoint, as `ask` does. */
+export const fetching =
+  <K extends string, T>(name: K & Callable, asked: Asked<K>, read: (answer: WireAnswer<K>) => T) =>
+  (link: Link) =>
+  (signal: AbortSignal) =>
+    ask<K, T>(link, { name, asked: { ...asked, signal } }, read)
+
+/** Fetches nothing, because nothing is chosen. */
+export const fetchNothing = async () => ({ ok: true, value: undefined }) as const
+
+export const fetchHealth = fetching('getHealth', {}, readHealth)
 
 export type Crons = {
   readonly crons: readonly ListedCron[]
@@ -39,22 +48,15 @@ export type Crons = {
   readonly automatic: boolean
 }
 
-export const fetchCrons = (link: Link) => (signal: AbortSignal) =>
-  ask(
-    link,
-    { name: 'listCrons', asked: { signal } },
-    ({ crons, automatic }): Crons => ({ crons: crons.map((cron) => ({ ...cron, name: text(cron.name) })), automatic }),
-  )
+export const fetchCrons = fetching('listCrons', {}, ({ crons, automatic }): Crons => {
+  return { crons: crons.map((cron) => ({ ...cron, name: text(cron.name) })), automatic }
+})
 
 /** Business time, its offset to the machine's time, and whether it is frozen. */
 export type BusinessClock = { readonly now: number | undefined; readonly offsetMs: number; readonly frozen: boolean }
 
-export const fetchClock = (link: Link) => (signal: AbortSignal) =>
-  ask(
-    link,
-    { name: 'getClock', asked: { signal } },
-    ({ now, offset_ms, state }): BusinessClock => ({ now: time(now), offsetMs: offset_ms, frozen: state === 'frozen' }),
-  )
+export const fetchClock = fetching('getClock', {}, ({ now, offset_ms, state }): BusinessClock => {
+  return { now: time(now), offsetMs: offset_ms, frozen: state === 'frozen' }
+})
 
-export const fetchPauseReason = (link: Link) => (signal: AbortSignal) =>
-  ask(link, { name: 'getPlatformStatus', asked: { signal } }, ({ reason }) => text(reason))
+export const fetchPauseReason = fetching('getPlatformStatus', {}, ({ reason }) => text(reason))

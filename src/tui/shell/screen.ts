@@ -1,6 +1,6 @@
 import type { Link, LinkClock, ListingChanges, Outcome, Place, Whereabouts } from '../../client/link.ts'
 import type { PutOff } from '../../model/cockpit-files.ts'
-import type { ScreenId } from '../../model/words.ts'
+import type { ScreenId } from '../../nouns/screens.ts'
 import type { Line } from '../parts/line.ts'
 import type { Pointer } from '../parts/mouse.ts'
 import type { Look } from '../parts/theme.ts'
@@ -182,18 +182,18 @@ export type FrameView = View & {
   readonly hints?: HintWords | undefined
 }
 
-export type Tab = {
+export type Screen = {
+  readonly title: string
+  /** Title of the tab if space is short (default: the title). */
+  readonly short?: string
+  /** Name of the shown part of the screen. Parts with different hooks need different names. */
+  readonly part?: (ui: Ui) => string
+  /** A React hook that fetches the screen's data. Returns what the screen shows. */
+  readonly use: (host: Host, view: View) => Omit<Face, 'screen'>
+}
+
+export type Tab = Pick<Screen, 'title' | 'short'> & {
   readonly id: ScreenId
   /** The key that opens the screen. Undefined for screens that only the palette opens. */
   readonly digit?: string
-  readonly title: string
-  /** Short title. */
-  readonly short: string
-  /** Name of the shown part of the screen. Parts with different hooks need different names. */
-  readonly part?: (ui: Ui) => string
-}
-
-export type Screen = Tab & {
-  /** A React hook that fetches the screen's data. Returns what the screen shows. */
-  readonly use: (host: Host, view: View) => Omit<Face, 'screen'>
 }

@@ -1,5 +1,6 @@
 import type { Held } from '../../client/link.ts'
-import type { LogLevel, PostingStatus, ScreenId, SeriesSpan } from '../../model/words.ts'
+import type { LogLevel, PostingStatus, SeriesSpan } from '../../model/words.ts'
+import type { ScreenId } from '../../nouns/screens.ts'
 import type { Cursor } from '../parts/keys.ts'
 import type { Tone } from '../parts/palettes.ts'
 import type { Dialog } from './dialog.ts'
@@ -8,6 +9,11 @@ const TRAIL_MAX = 50
 
 export const endpointViews = ['all', 'called', 'paid', 'paused', 'off', 'broken'] as const
 export type EndpointView = (typeof endpointViews)[number]
+
+/** The one after `value`; after the last, the first. */
+export function after<T>(all: readonly T[], value: T): T {
+  return all[(all.indexOf(value) + 1) % all.length] ?? value
+}
 
 export const jobViews = ['open', 'late', 'disputed', 'done', 'failed', 'all'] as const
 export type JobView = (typeof jobViews)[number]

@@ -1,5 +1,5 @@
 import { threadFields } from '../../api/endpoint/list-fields.ts'
-import type { Link, Outcome } from '../../client/link.ts'
+import type { Link } from '../../client/link.ts'
 import type { Facts } from '../../core/filter.ts'
 import { DAY_MS } from '../../core/time.ts'
 import { buyerOf, thread as conversation, priceOf, providerOf, serviceOf, type Thread } from '../../nouns/threads.ts'
@@ -12,8 +12,8 @@ import { accent, active, blank, dim, hair, type Line, lineWidth, type Piece, rul
 import { toItsJob } from '../shell/ask.ts'
 import { keyFor } from '../shell/bindings.ts'
 import { useOpened, useSettled } from '../shell/finding.ts'
-import { ask, glance, SLOW_EVERY_MS } from '../shell/queries.ts'
-import { ONCE_MS, useQuery } from '../shell/query.ts'
+import { fetching, fetchNothing, glance, SLOW_EVERY_MS } from '../shell/queries.ts'
+import { type Fetch, ONCE_MS, useQuery } from '../shell/query.ts'
 import type { Host, Screen, ScreenArea, View } from '../shell/screen.ts'
 import { chosenIndex, type ThreadView, threadViews } from '../shell/ui.ts'
 import { threadActs, threadHints } from './acts.ts'
@@ -42,7 +42,9 @@ const useRows = listRows<Thread>({
   own: { list: 'listThreads', factsOf },
 })
 
-export function useThreads(host: Host, view: View): ReturnType<Screen['use']> {
+export const screen: Screen = { title: 'Threads', short: 'Thrd', use: useThreads }
+
+function useThreads(host: Host, view: View): ReturnType<Screen['use']> {
   const { ui, area } = view
   const admin = view.where?.admin !== false
   // The instance logs each read by the operator, so nothing is fetched repeatedly.
@@ -91,23 +93,20 @@ function useVoice({ link }: Host, { ui }: View): string | undefined {
 const MESSAGES = 100
 
 /** Whether the provider is the marketplace itself (`house`). The operator may then write for it. */
-const fetchIsHouse =
-  (link: Link, id: string) =>
-  async (signal: AbortSignal): Promise<Outcome<boolean | undefined>> =>
-    id === ''
-      ? { ok: true, value: undefined }
-      : ask(link, { name: 'getParticipant', asked: { params: { id }, signal } }, ({ first_party }) => first_party)
+const fetchIsHouse = (link: Link, id: string): Fetch<boolean | undefined> =>
+  id === '' ? fetchNothing : fetching('getParticipant', { params: { id } }, ({ first_party }) => first_party)(link)
 
 /** Fetches a conversation with its newest messages. Undefined without an id. */
-export const fetchThread =
-  (link: Link, { id, admin }: { readonly id: string; readonly admin: boolean }, headers?: typeof glance) =>
-  async (signal: AbortSignal): Promise<Outcome<Thread | undefined>> => {
-    if (id === '') return { ok: true, value: undefined }
-    const asked = { params: { id }, query: { limit: String(MESSAGES) }, signal }
-    return admin
-      ? ask(link, { name: 'readAnyThread', asked: { ...asked, ...(headers && { headers }) } }, (thread) => thread)
-      : ask(link, { name: 'getThread', asked }, (thread) => thread)
-  }
+export function fetchThread(
+  link: Link,
+  { id, admin }: { readonly id: string; readonly admin: boolean },
+  headers?: typeof glance,
+): Fetch<Thread | undefined> {
+  const asked = { params: { id }, query: { limit: String(MESSAGES) } }
+  if (id === '') return fetchNothing
+  if (!admin) return fetching('getThread', asked, (thread) => thread)(link)
+  return fetching('readAnyThread', { ...asked, ...(headers && { headers }) }, (thread) => thread)(link)
+}
 
 type Looking = { readonly admin: boolean; readonly me: string | undefined }
 

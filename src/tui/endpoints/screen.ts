@@ -1,13 +1,12 @@
-import type { WireAnswer } from '../api/index.ts'
-import type { Link } from '../client/link.ts'
-import type { Facts } from '../core/filter.ts'
-import { compact, tableOf } from '../core/record.ts'
-import { microOf } from '../text/columns.ts'
-import { count, widthOf, wrap } from '../text/text.ts'
-import { clockTime } from '../text/time.ts'
-import { listFace } from './list/nouns.ts'
-import { localRows } from './list/rows.ts'
-import { bar, spark } from './parts/charts.ts'
+import type { WireAnswer } from '../../api/index.ts'
+import type { Facts } from '../../core/filter.ts'
+import { compact, tableOf } from '../../core/record.ts'
+import { microOf } from '../../text/columns.ts'
+import { count, widthOf, wrap } from '../../text/text.ts'
+import { clockTime } from '../../text/time.ts'
+import { listFace } from '../list/nouns.ts'
+import { localRows } from '../list/rows.ts'
+import { bar, spark } from '../parts/charts.ts'
 import {
   accent,
   bad,
@@ -20,16 +19,16 @@ import {
   type ScreenColumn,
   strong,
   warn,
-} from './parts/line.ts'
-import { shownMoney } from './parts/river.ts'
-import { refuse } from './shell/ask.ts'
-import { beginLine } from './shell/commands.ts'
-import type { Door } from './shell/health.ts'
-import { ask, SLOW_EVERY_MS } from './shell/queries.ts'
-import { useQuery } from './shell/query.ts'
-import { text } from './shell/read.ts'
-import type { Host, Screen, ScreenArea, View } from './shell/screen.ts'
-import { chosenIndex, type EndpointView, endpointViews, goTo, unnarrowed } from './shell/ui.ts'
+} from '../parts/line.ts'
+import { shownMoney } from '../parts/river.ts'
+import { refuse } from '../shell/ask.ts'
+import { beginLine } from '../shell/commands.ts'
+import type { Door } from '../shell/health.ts'
+import { fetching, SLOW_EVERY_MS } from '../shell/queries.ts'
+import { useQuery } from '../shell/query.ts'
+import { text } from '../shell/read.ts'
+import type { Host, Screen, ScreenArea, View } from '../shell/screen.ts'
+import { chosenIndex, type EndpointView, endpointViews, goTo, unnarrowed } from '../shell/ui.ts'
 
 /** A description takes at most a sixth of the height. */
 const DRAWER_SHARE = 6
@@ -39,13 +38,7 @@ const BARS = 40
 const LEAST_BARS = 8
 const OUTCOME_GAP = 2
 
-export const endpointsScreen: Screen = {
-  id: 'endpoints',
-  digit: '6',
-  title: 'Endpoints',
-  short: 'Endp',
-  use: useEndpoints,
-}
+export const screen: Screen = { title: 'Endpoints', short: 'Endp', use: useEndpoints }
 
 function useEndpoints(host: Host, view: View): ReturnType<Screen['use']> {
   const figures = useQuery(fetchFigures(host.link), { name: 'endpoint figures', every: SLOW_EVERY_MS })
@@ -250,12 +243,9 @@ function seenLines({ slowest, last_broken: broken }: Figures, width: number): Li
 type Figures = WireAnswer<'getEndpointFigures'>['endpoints'][number]
 
 /** Fetches the figures of all endpoints. Keys are like `GET /v1/jobs`. */
-const fetchFigures = (link: Link) => (signal: AbortSignal) =>
-  ask(
-    link,
-    { name: 'getEndpointFigures', asked: { query: { hours: '24' }, signal } },
-    ({ endpoints }): ReadonlyMap<string, Figures> => new Map(endpoints.map((one) => [idOf(one), one])),
-  )
+const fetchFigures = fetching('getEndpointFigures', { query: { hours: '24' } }, ({ endpoints }) => {
+  return new Map(endpoints.map((one): [string, Figures] => [idOf(one), one]))
+})
 
 /** Time, status, duration and id of a request. */
 function seenWords(seen: Figures['slowest']): string {
