@@ -89,12 +89,17 @@ function answer({ zone, asked, say }: Told, bytes: Buffer, over: 'udp' | 'tcp'):
   const packet: Packet = {
     type: 'response',
     id: query.id ?? 0,
-    flags: flagsOf({ isThere: Object.keys(zone).some((key) => key.endsWith(` ${name}`)), isCut, isOwn: !below, say }),
+    flags: flagsOf({ isThere: isThere(zone, name), isCut, isOwn: !below, say }),
     questions: [question],
     answers: [...asAnswer(alias, 'CNAME'), ...(isCut ? [] : asAnswer(own, question.type))],
     authorities: asAnswer(below, 'NS'),
   }
   return encode(packet)
+}
+
+/** A name below which there is another exists, too. */
+function isThere(zone: Zone, name: string): boolean {
+  return Object.keys(zone).some((key) => key.endsWith(` ${name}`) || key.endsWith(`.${name}`))
 }
 
 type Flags = Pick<Told, 'say'> & { readonly isThere: boolean; readonly isCut: boolean; readonly isOwn: boolean }

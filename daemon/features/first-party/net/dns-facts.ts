@@ -63,12 +63,14 @@ export async function dnsFacts(domain: Domain, ctx: Ctx): Promise<DnsFacts> {
   }
   const soa = await ask(zone, 'SOA')
   if (!soa) throw new AppError('provider_failed', `No resolver gave a usable answer: ${[...unanswered].join(', ')}.`)
-  const [records, mail, extra] = await Promise.all([
+  const parent = zone.replace(/^[^.]*\./, '')
+  if (soa.rcode === 'NXDOMAIN' && (await ask(parent, 'SOA'))?.rcode !== 'NOERROR')
+    throw new AppError('provider_failed', `The resolver knows nothing below ${parent}.`)
+  const [records, mail, [wildcard, dangling]] = await Promise.all([
     recordsOf(ask, { host: domain.host, zone }),
     mailOf(ask, zone),
     Promise.all([ask(`${NOBODY}.${zone}`, 'A'), danglingOf(ask, domain.host)]),
   ])
-  const [wildcard, dangling] = extra
   const valuesOf = (type: string) => (records[type] ?? []).map(({ value }) => value)
   const delegation = soa.rcode === 'NXDOMAIN' ? null : await delegationOf(ctx, { ask, zone })
   const names = [...new Set([...valuesOf('ns'), ...(delegation ?? [])])].sort()

@@ -246,8 +246,12 @@ describe('the health of DNS', () => {
 
   it('of a domain that is not there is one finding, and of silence a failure', async () => {
     const signal = new AbortController().signal
+    Object.assign(names.zone, good())
     const gone = await dnsHealthAudit.run({ domain: 'nowhere.test' }, signal, { engines: engines(), now: () => AT })
     expect(gone).toMatchObject({ score: 0, findings: [{ id: 'exists' }] })
+    // A resolver without a way to the internet knows no ending either.
+    const offline = dnsHealthAudit.run({ domain: 'nowhere.example' }, signal, { engines: engines(), now: () => AT })
+    await expect(offline).rejects.toMatchObject({ message: 'The resolver knows nothing below example.' })
     names.zone['SOA mute.test'] = 'silent'
     const silence = dnsHealthAudit.run({ domain: 'mute.test' }, signal, { engines: engines(), now: () => AT })
     await expect(silence).rejects.toMatchObject({ code: 'provider_failed' })
