@@ -243,7 +243,7 @@ describe('the context of a site', () => {
 
   it('takes versions for no addresses, posts for no profiles, and the first sentence for its purpose', async () => {
     site.pages['/'] = {
-      body: `<title>Pond.js</title><main><h2>Downloads of Pond.js</h2><p>Install pond@1.13.4 now.</p>
+      body: `<title>Pond.js</title><main><h2>Downloads of Pond.js</h2><p>Install pond@1.13.4 now, from git@github.com:ducks/pond.</p><p>Note: these words are about ducks alone.</p>
 <p>Pond.js is a library for ducks that need a pond. Write to Help@duck.co.uk.</p>
 <a href="https://github.com/ducks/pond">code</a> <a href="https://github.com/ducks/pond/compare/1...2">what changed</a></main>`,
     }

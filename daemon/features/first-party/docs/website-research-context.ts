@@ -102,7 +102,8 @@ const LEAD_WORDS = 6
 
 /** The first sentence of the main part. */
 function leadOf({ text, digest }: Read): string | undefined {
-  const isSentence = (line: string) => /^(?!©|copyright\b).*[.!?]$/i.test(line) && line.split(' ').length >= LEAD_WORDS
+  const isSentence = (line: string) =>
+    /^(?!©|(?:copyright|note|tip|warning)\b).*[.!?]$/i.test(line) && line.split(' ').length >= LEAD_WORDS
   return text.flatMap(sentencesOf).find(isSentence) ?? digest[0]
 }
 
@@ -233,7 +234,7 @@ function contactsIn({ visible, source, page }: Read) {
   const text = visible.join('\n')
   const mails = [
     ...source.matchAll(/mailto:([\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){0,8}\.[a-z]{2,63})/gi),
-    ...text.matchAll(/\b([\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){0,8}\.[a-z]{2,63})\b/gi),
+    ...text.matchAll(/\b(?!git@)([\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){0,8}\.[a-z]{2,63})\b/gi),
   ]
   const phones = [
     ...source.matchAll(/href=["']tel:([+\d][\d ().-]{5,20})/gi),
@@ -329,8 +330,7 @@ function markdownOf({ url, name, description, pages, facts, contacts }: Dossier)
       section(`## ${page.title ?? page.url}`, [page.url, '', ...page.summary.map((sentence) => `- ${sentence}`)]),
     ),
   ]
-  const text = lines.join('\n')
-  return Buffer.from(text)
+  return Buffer.from(lines.join('\n'))
     .subarray(0, MAX_MARKDOWN_BYTES)
     .toString('utf8')
     .replace(/\ufffd$/, '')
