@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { entries } from '../../commands/index.ts'
-import { runLine, saidIn } from '../../fixtures/kit/command-line.testkit.ts'
+import { runLine } from '../../fixtures/kit/command-line.testkit.ts'
 import { runs } from '../../fixtures/kit/depth.ts'
 import { PROGRAM } from '../../fixtures/kit/program.ts'
 import { groups } from '../cli/run/groups.ts'
@@ -50,7 +50,7 @@ function souk(before: readonly string[], ...words: string[]) {
 async function startsAll(before: readonly string[]): Promise<void> {
   for (let start = 1; start <= STARTS; start += 1) {
     const started = await souk(before, 'up', '--port', '0')
-    expect([start, started.code, saidIn(started)]).toEqual([start, 0, ''])
+    expect([start, started.code, started.err]).toEqual([start, 0, ''])
     expect((await souk(before, 'down')).code).toBe(0)
   }
 }

@@ -7,7 +7,7 @@ import { delimiter, dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { entries } from '../../commands/index.ts'
 import { anvilProgram } from '../../daemon/ports/chain/evm/anvil/anvil.testkit.ts'
-import { type Ran, runLine, saidIn } from '../../fixtures/kit/command-line.testkit.ts'
+import { type Ran, runLine } from '../../fixtures/kit/command-line.testkit.ts'
 import { PROGRAM } from '../../fixtures/kit/program.ts'
 import { groups } from '../cli/run/groups.ts'
 import { isAlive } from '../client/process.ts'
@@ -72,7 +72,7 @@ describe('a devnet', () => {
     await expect.poll(async () => (await json('money', 'audit')).ok).toBe(true)
     expect(await held()).toBe('1.00')
     const restarted = await souk('restart', '--log-level', 'warn')
-    expect([restarted.code, saidIn(restarted)]).toEqual([0, ''])
+    expect([restarted.code, restarted.err]).toEqual([0, ''])
     await souk('down')
     expect((await souk('up', '--chain', 'sandbox', '--port', '0')).err).toMatch(/was created with --chain devnet/)
   })

@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { saidIn } from '../../fixtures/kit/command-line.testkit.ts'
 import { openUser, type User } from '../../fixtures/kit/user.ts'
 
 /* A file of engines as `souk up` takes it, by a real daemon in a process of its own. */
@@ -26,7 +25,7 @@ const url = 'https://quotes.example'
 test('engines that are named sell what works with them, and their keys are shown nowhere', async () => {
   await writeFile(file, JSON.stringify({ market: { url, key: KEY } }))
   const started = await up()
-  expect([started.code, saidIn(started)]).toEqual([0, ''])
+  expect([started.code, started.err]).toEqual([0, ''])
   const { out } = await run('services', 'list', '--limit', '100')
   expect(out).toContain('Stock')
   const status = await run('status')
