@@ -138,10 +138,7 @@ export const command = defineCommand({
     return { shell, line, file, added: true }
   },
   view(data, io) {
-    if ('script' in data) {
-      io.line(data.script.trimEnd())
-      return
-    }
+    if ('script' in data) return io.line(data.script.trimEnd())
     io.line(`${green('✓')} ${data.added ? 'added to' : 'is in'} ${io.path(data.file)}   ${cyan(data.line)}`)
   },
 })

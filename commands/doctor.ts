@@ -131,9 +131,7 @@ function counted(count: number, noun: string): string {
 const signs = { ok: green('✓'), warning: yellow('!'), problem: red('✗') } as const
 
 async function repair({ places, globals, system }: CommandContext<unknown, unknown>, found: FoundDaemon) {
-  if (isLive(found)) {
-    throw usage('The daemon is using its data.', { next: ['souk down', 'souk doctor --repair'] })
-  }
+  if (isLive(found)) throw usage('The daemon is using its data.', { next: ['souk down', 'souk doctor --repair'] })
   if (globals.dryRun) throw usage('doctor --repair has no dry run; run souk doctor to check only.')
   return (await system.daemon()).repairData(places.data)
 }

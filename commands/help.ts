@@ -44,10 +44,7 @@ export const command = defineCommand({
     }
   },
   view(data, io) {
-    if (data.kind === 'topic') {
-      io.line(fitted(data.text, Math.min(io.width, HELP_COLUMNS_MAX)))
-      return
-    }
+    if (data.kind === 'topic') return io.line(fitted(data.text, Math.min(io.width, HELP_COLUMNS_MAX)))
     for (const { name, summary, args, options } of data.commands) {
       const words = args.map((arg) => ` ${arg.required ? `<${arg.name}>` : `[${arg.name}]`}`).join('')
       io.line(fitted(`souk ${name}${words}   ${summary}`, io.width).replace(`souk ${name}`, bold(`souk ${name}`)))

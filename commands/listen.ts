@@ -65,10 +65,7 @@ export const command = defineCommand({
   ],
   run: (context) => listen(context),
   view(item, io) {
-    if ('secret' in item) {
-      io.line(item.secret)
-      return
-    }
+    if ('secret' in item) return io.line(item.secret)
     const { at, type, subject, delivery } = item
     io.line(`${at.slice(11, 19)} ${type.padEnd(18)} ${subject.id}${delivery === null ? '' : `  ${taken(delivery)}`}`)
   },

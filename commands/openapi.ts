@@ -33,10 +33,7 @@ export const command = defineCommand({
       for (const line of data.yaml.split('\n')) io.line(harmless(line))
       return
     }
-    if ('paths' in data) {
-      io.json(data)
-      return
-    }
+    if ('paths' in data) return io.json(data)
     for (const problem of data.problems) io.line(`${red('✗')} ${harmless(problem)}`)
     if (data.problems.length === 0) io.line(`${green('✓')} ${data.checked} operations agree with the health report`)
   },

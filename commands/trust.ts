@@ -216,9 +216,7 @@ function isEnough({ verdict, score }: ReputationAnswer, least: number | undefine
 
 async function verdictsOn(session: Session, wallets: readonly string[]): Promise<ReputationAnswer[]> {
   const [only] = wallets
-  if (wallets.length === 1 && only) {
-    return [await session.call('getReputation', { params: { wallet: only } })]
-  }
+  if (wallets.length === 1 && only) return [await session.call('getReputation', { params: { wallet: only } })]
   const found: ReputationAnswer[] = []
   for (let from = 0; from < wallets.length; from += BATCH) {
     const body = { wallets: wallets.slice(from, from + BATCH) }

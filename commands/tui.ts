@@ -345,10 +345,7 @@ function run({ places, signal, system }: CommandsHost, words: readonly string[])
   return new Promise((resolve) => {
     const child = execFile(program, [...first, ...words], options, (error, out, err) => {
       const said = (text: string) => text.split('\n').map(oneLine).filter(Boolean)
-      if (error === null) {
-        resolve({ ok: true, value: out.trimEnd() || said(err).at(-1) || 'It is done.' })
-        return
-      }
+      if (error === null) return resolve({ ok: true, value: out.trimEnd() || said(err).at(-1) || 'It is done.' })
       const [sentence = error.message, ...facts] = said(err)
       resolve({ ok: false, problem: { kind: 'failed', sentence: sentence.replace('✗ ', ''), facts, next: [] } })
     })

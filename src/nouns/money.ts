@@ -184,14 +184,15 @@ export const act: Noun<WireAnswer<'getAdminLog'>['acts'][number]> = {
   columns: [
     column.time('AT', ({ at }) => at),
     column.word('ACT', (one) => one.act),
-    column.word('ABOUT', ({ subject }) => subject.id),
+    column.id('ABOUT', ({ subject }) => subject.id),
     column.word('CHANGED', ({ changed }) => (changed ? 'yes' : 'no'), { plain: ({ changed }) => changed }),
     column.name('WHY', ({ reason }) => reason, { drop: 1 }),
-    column.id('REQUEST', ({ request_id }) => request_id, { drop: 2 }),
+    column.id('REQUEST', ({ request_id }) => request_id, { drop: 10 }),
   ],
   facts: ({ actor, subject, reason }) => [
     ['by', actor],
-    ['about', `${subject.kind}   ${subject.id}`],
+    ['about', subject.id],
+    ['kind', subject.kind],
     ['why', reason ?? ''],
   ],
 }

@@ -11,23 +11,17 @@ import { isObject } from '../core/json.ts'
 export type ScreenId = string
 
 /** Screens with a tab, in order: keys 1 to 9. */
-export const tabIds: readonly ScreenId[] = [
-  'overview',
-  'services',
-  'jobs',
-  'threads',
-  'crons',
-  'endpoints',
-  'money',
-  'compliance',
-  'logs',
-]
+export const tabIds = ['overview', 'services', 'jobs', 'threads', 'crons', 'endpoints', 'money', 'compliance', 'logs']
 
 /** Nouns with a screen: its id and command, the noun's file, and its name there. */
 export const nounScreens = await nounsWithScreen()
 
+const folder = join(import.meta.dirname, '../tui')
+const isScreen = (name: string) => name !== 'shell' && existsSync(join(folder, name, 'screen.ts'))
+const found = [...readdirSync(folder).filter(isScreen), ...nounScreens.map(({ id }) => id)]
+
 /** All screens: those with a tab, then the others by name. */
-export const screenIds: readonly ScreenId[] = [...new Set([...tabIds, ...foundIds().toSorted()])]
+export const screenIds: readonly ScreenId[] = [...new Set([...tabIds, ...found.toSorted()])]
 
 async function nounsWithScreen() {
   const files = readdirSync(import.meta.dirname).filter((file) => file !== 'screens.ts' && /^[^.]+\.ts$/.test(file))
@@ -40,11 +34,4 @@ async function nounsWithScreen() {
     )
   })
   return (await Promise.all(found)).flat()
-}
-
-function foundIds(): readonly ScreenId[] {
-  const folder = join(import.meta.dirname, '../tui')
-  const isScreen = (name: string) => name !== 'shell' && existsSync(join(folder, name, 'screen.ts'))
-  const folders = readdirSync(folder).filter(isScreen)
-  return [...folders, ...nounScreens.map(({ id }) => id)]
 }

@@ -69,14 +69,10 @@ const RECEIPT = /^rcp_[0-9a-f]{16}$/
 
 /** Opens the record of an event, or else the job that it names. */
 function openEvent(host: Host, event: LiveEvent | undefined): void {
-  if (event === undefined) {
-    refuse(host, 'Nothing has happened yet.')
-    return
-  }
-  const { subject, detail } = event
-  const place = placeOf(host, subject)
-  if (place) place.go()
-  else toItsJob(host, [subject, detail])
+  const place = event && placeOf(host, event.subject)
+  if (event === undefined) refuse(host, 'Nothing has happened yet.')
+  else if (place) place.go()
+  else toItsJob(host, [event.subject, event.detail])
 }
 
 /** Highlights the title of the focused panel. If no row can be chosen in the panel, `▌` marks the title. */

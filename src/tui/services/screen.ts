@@ -181,19 +181,12 @@ function testChosen(host: Host, services: readonly MarketListing[], person: stri
 
 /** Begins a purchase command that pays at most the shown price. The user types the input. */
 function beginPurchase(host: Host, service: MarketListing | undefined): void {
-  if (service === undefined) {
-    refuse(host, 'No service is chosen.')
-    return
-  }
-  const { id, agent_price: price } = service
-  if (price.fixed === null) {
-    const ask = shellCommand(host, ['services', 'inquire', id])
-    refuse(host, `Ask for its price first.  → ${ask}`)
-    return
-  }
+  const price = service?.agent_price.fixed
   const { speaker } = host.ui.get()
   const as = speaker === undefined ? '' : ` --as ${shellWord(speaker.wallet)}`
-  beginLine(host, `services buy ${id}${as} --max-price ${price.fixed.replace('$', '')} -i `)
+  if (service === undefined) refuse(host, 'No service is chosen.')
+  else if (price) beginLine(host, `services buy ${service.id}${as} --max-price ${price.replace('$', '')} -i `)
+  else refuse(host, `Ask for its price first.  → ${shellCommand(host, ['services', 'inquire', service.id])}`)
 }
 
 function soldWord({ selling }: MarketListing): Toned {
@@ -258,10 +251,7 @@ export function hookDialog(host: Host, { id, ...one }: MarketListing): DialogSpe
 /** Opens a listing of the user in an editor, and asks before it sends the changes. */
 async function editListing(host: Host, service: MarketListing): Promise<void> {
   const { edit } = host
-  if (edit === undefined) {
-    refuse(host, 'This cockpit cannot open an editor.')
-    return
-  }
+  if (edit === undefined) return refuse(host, 'This cockpit cannot open an editor.')
   let edited: Outcome<ListingChanges> | undefined
   await host.lend.current(async () => {
     edited = await edit(service)

@@ -80,9 +80,6 @@ export const jobIn = (texts: readonly (string | undefined)[]): string | undefine
 /** Opens the job of a row. @param texts - texts of the row, one of which may contain the job's id */
 export function toItsJob(host: Host, texts: readonly (string | undefined)[]): void {
   const id = jobIn(texts)
-  if (id === undefined) {
-    refuse(host, 'The selection has no job.')
-    return
-  }
-  placeOf(host, id)?.go()
+  if (id === undefined) refuse(host, 'The selection has no job.')
+  else placeOf(host, id)?.go()
 }

@@ -98,10 +98,7 @@ export async function showOutput(host: Host, line: CommandLine, { name, rest }: 
   const words = [...name.split(' '), ...rest]
   showToast(host, { text: `● souk ${words.join(' ')} …`, tone: 'dim', stays: false })
   const done = await line.run([...(option === '' ? [] : option.split(' ')), ...words, '--no-input'])
-  if (!done.ok) {
-    refuse(host, [done.problem.sentence, ...done.problem.facts].join('  '))
-    return
-  }
+  if (!done.ok) return refuse(host, [done.problem.sentence, ...done.problem.facts].join('  '))
   showLines(host, `souk ${words.join(' ')}`, done.value)
 }
 

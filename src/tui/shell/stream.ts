@@ -143,10 +143,7 @@ type Connection = {
 async function follow(answer: Outcome<AsyncIterable<string>>, connection: Connection): Promise<void> {
   const { clock, mine, isWanted, state, take } = connection
   if (!isWanted()) return
-  if (!answer.ok) {
-    state(answer.problem.kind === 'denied' ? 'denied' : 'waiting')
-    return
-  }
+  if (!answer.ok) return state(answer.problem.kind === 'denied' ? 'denied' : 'waiting')
   state('live')
   const silence = watchdog(clock, () => mine.abort())
   for await (const event of eventsIn(answer.value, silence)) {

@@ -7,10 +7,7 @@ import { goTo } from '../shell/ui.ts'
 
 /** Runs `:as NAME`: messages are then written as that wallet. Without a name, the default writer is restored. */
 export async function speakAs(host: Host, wallet: string | undefined): Promise<void> {
-  if (host.readonly) {
-    refuse(host, 'This cockpit is read-only: it cannot write messages.')
-    return
-  }
+  if (host.readonly) return refuse(host, 'This cockpit is read-only: it cannot write messages.')
   const found = wallet === undefined ? undefined : await host.link.heldBy(wallet)
   if (found?.ok === false) {
     const [way = shellCommand(host, ['wallet', 'list'])] = found.problem.next
