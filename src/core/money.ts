@@ -29,10 +29,8 @@ export function amountOf(text: string): Usdc {
   return amount
 }
 
-type SplitHold = { readonly amount: Usdc; readonly net: Usdc; readonly toBuyer: Usdc }
-
 /** What a split pays the provider: its net share of what the buyer does not get, rounded down. The rest is the fee. */
-export function netOfSplit({ amount, net, toBuyer }: SplitHold): Usdc {
+export function netOfSplit({ amount, net, toBuyer }: { amount: Usdc; net: Usdc; toBuyer: Usdc }): Usdc {
   return amount === 0n ? ZERO : usdc((net * (amount - toBuyer)) / amount)
 }
 

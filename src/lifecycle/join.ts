@@ -99,7 +99,6 @@ export const LOOK_MS = 500
 /** If more time passes between two checks, this process itself got no processor time. */
 const LONGEST_LOOK_MS = 4 * LOOK_MS
 
-type Work = ReturnType<typeof processWork>
 type Patience = {
   readonly progress: () => void
   /** Checks the process. @returns whether to continue waiting */
@@ -110,7 +109,7 @@ type Patience = {
  * Decides how long to wait for a process: as long as it makes progress. Time without a processor does not count, so
  * that a start is not given up on a busy machine.
  */
-export function patienceWith(now: () => number, workOf: () => Work): Patience {
+export function patienceWith(now: () => number, workOf: () => ReturnType<typeof processWork>): Patience {
   let silentMs = 0
   let at = now()
   let work = workOf()

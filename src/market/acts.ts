@@ -210,9 +210,7 @@ export function planWeeks(play: Play, stock: Stock, span: { readonly from: numbe
   }
 }
 
-type Week = { readonly week: number; readonly monday: number }
-
-function planSpecials(play: Play, stock: Stock, { week, monday }: Week): void {
+function planSpecials(play: Play, stock: Stock, { week, monday }: { week: number; monday: number }): void {
   const { agenda, cast, dice } = play
   // Each buyer buys the file once.
   const reader = week % 3 === 1 ? buyers[(week - 1) / 3] : undefined

@@ -178,15 +178,13 @@ export const deliverForms = ['stdout-json', 'stdout-text'] as const
 /** What is delivered: the output of the command, or files in a folder. Each job gets its own folder. */
 export type DeliverForm = (typeof deliverForms)[number] | { readonly root: string }
 
-type LeftFiles = { readonly folder: string; readonly files: readonly LeftFile[] }
-
 type JobOutcome =
   | {
       readonly kind: 'done'
       readonly exit: number
       readonly deliverable: Json
       readonly bytes: number
-      readonly left?: LeftFiles
+      readonly left?: { readonly folder: string; readonly files: readonly LeftFile[] }
     }
   | { readonly kind: 'later' | 'failed'; readonly exit: number | null; readonly reason: string }
 

@@ -135,9 +135,7 @@ async function tell(ctx: Context, target: Target, { problems, secret, send }: Te
   )
 }
 
-type Fresh = Omit<AlarmRow, 'version'>
-
-async function put(ctx: Context, row: Fresh): Promise<void> {
+async function put(ctx: Context, row: Omit<AlarmRow, 'version'>): Promise<void> {
   await commit(ctx, async (t) => {
     await t.table(alarmRows).getForUpdate(row.id)
     await t.table(alarmRows).put(row)

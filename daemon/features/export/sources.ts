@@ -39,7 +39,6 @@ import { movements } from './movements.ts'
 import { type Around, filled, listed, type Source, sided, single, under, withMore } from './walk.ts'
 
 type Who = Around['who']
-type Sources = { readonly [K in ExportKind]: Source<z.output<(typeof exportRecords)[K]>> }
 
 const ownId = ({ id }: Who) => [id]
 const ownWallet = ({ wallet }: Who) => [wallet]
@@ -57,7 +56,7 @@ async function anyBid(row: Parameters<typeof bidView>[0], { t, now }: Around) {
 }
 
 /** Source of each record kind. A record has the form in which the API shows it to its owner. */
-export const exportSources: Sources = {
+export const exportSources: { readonly [K in ExportKind]: Source<z.output<(typeof exportRecords)[K]>> } = {
   participant: single(kernelRows.participants, (row) => ownParticipantView(row, false)),
   identity: single(reputationRows.identityLinks, linkedIdentity),
   service: listed(

@@ -103,10 +103,8 @@ function decisionFacts({ dispute }: JobRow): JsonObject {
   return { decision: { by, outcome, at: at === null ? null : new Date(at).toISOString() } }
 }
 
-type Undecided = { readonly job: JobRow; readonly at: number }
-
 /** Reminds both parties and the operator of an open dispute. */
-export async function remindOf(t: Tx, draw: Draw, { job, at }: Undecided): Promise<void> {
+export async function remindOf(t: Tx, draw: Draw, { job, at }: { job: JobRow; at: number }): Promise<void> {
   const type = 'job.dispute_undecided'
   const subject = { kind: 'job', id: job.id }
   const data = {

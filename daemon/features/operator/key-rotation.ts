@@ -176,8 +176,6 @@ export async function rotateKey(body: RotateInput, call: Call) {
   return rotationView(ctx, keys, { role, isFile: body.key_file !== undefined })
 }
 
-type RotationTarget = { readonly target: Wallet; readonly isNew: boolean }
-
 /**
  * The key to replace. Without an address, this is the one whose rotation is under way, else the current one.
  * @throws AppError 409 without an address if an earlier rotation has ended: who repeats a command begins no new one
@@ -186,7 +184,7 @@ async function targetOf(
   { chain }: Context,
   keys: OperatorKeys,
   { role, replaces }: RotateInput,
-): Promise<RotationTarget> {
+): Promise<{ readonly target: Wallet; readonly isNew: boolean }> {
   const known = (await keys.list()).filter((key) => key.role === role)
   const current = role === 'gas' ? chain.status?.().gas?.address : chain.payTo
   const isBegun = known.some(({ state }) => state === 'next')

@@ -187,13 +187,11 @@ async function checkRegistration(
   await referrer(t, registration.referral_code)
 }
 
-type NewParticipant = { readonly registration: RegistrationInput; readonly wallet: Wallet; readonly now: number }
-
 /** Writes a participant with new secrets. @throws AppError `conflict` when the wallet is already registered. */
 export async function insertParticipant(
   t: Tx,
   draw: Draw,
-  { registration, wallet, now }: NewParticipant,
+  { registration, wallet, now }: { registration: RegistrationInput; wallet: Wallet; now: number },
 ): Promise<{ row: ParticipantRow; secrets: Secrets }> {
   const taken = await participantOfWallet(t, wallet)
   if (taken) throw walletTaken(taken)

@@ -13,8 +13,6 @@ import type { Fulfilment, Handlers, Payer } from '../payments/seller.ts'
 import { referrersOf } from '../referrals/referrals.ts'
 import { type ProductRow, type PurchaseRow, products, purchases } from './rows.ts'
 
-type Row = typeof productSalesApi.purchaseProduct
-
 /** Quoted terms. The payment row stores them, so that they cannot change. */
 const Terms = z.strictObject({ net: z.string(), fee: z.string() })
 
@@ -127,7 +125,7 @@ async function refuseOwned(t: ReadTx, productId: string, { wallet }: Payer): Pro
 
 function purchaseOf(
   draw: Draw,
-  { payer, payment, now }: Fulfilment<Row>,
+  { payer, payment, now }: Fulfilment<typeof productSalesApi.purchaseProduct>,
   product: ProductRow,
 ): Omit<PurchaseRow, 'version'> {
   if (!product.file) throw new Error(`product ${product.id} is for sale without a file`)
@@ -151,9 +149,7 @@ function purchaseOf(
   }
 }
 
-type Sold = { readonly purchase: PurchaseRow; readonly now: number }
-
-async function notifyBoth(t: Tx, draw: Draw, { purchase, now }: Sold): Promise<void> {
+async function notifyBoth(t: Tx, draw: Draw, { purchase, now }: { purchase: PurchaseRow; now: number }): Promise<void> {
   const { id, product_id, product_name } = purchase
   for (const participantId of [purchase.provider_id, purchase.buyer_id]) {
     await emit(t, draw, {

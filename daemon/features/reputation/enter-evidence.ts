@@ -65,10 +65,8 @@ export const evidenceWork = dueWork({
   },
 })
 
-type Building = { readonly baseUrl: string; readonly at: number }
-
 /** Builds a new document if entries were added. The earlier document is never changed and is still served. */
-async function build(t: Tx, state: EvidenceRow, { baseUrl, at }: Building): Promise<void> {
+async function build(t: Tx, state: EvidenceRow, { baseUrl, at }: { baseUrl: string; at: number }): Promise<void> {
   const { id: subjectId, before, previous, open_part, part } = state
   const page = await t.table(countedJobs).page('entries', [subjectId, open_part], { limit: MAX_ENTRIES })
   const content = { subjectId, before, previous, entries: page.rows, issuedAt: at }

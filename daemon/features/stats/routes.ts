@@ -31,7 +31,6 @@ export const watchDays = defineCollection('watch_days', {
     { name: 'closed', fields: ['id'], order: 'desc', where: { field: 'closed', equals: true } },
   ],
 })
-type WatchDayRow = z.infer<typeof watchDays.schema>
 
 export const watchCallers = defineCollection('watch_callers', {
   schema: WatchCallerRow,
@@ -130,7 +129,7 @@ async function saveDay(store: Store, day: Today): Promise<void> {
 /** Adds counts to a day. The first save of a day also stores its salt, so that a restart can continue the day. */
 async function addCounts(t: Tx, { date, salt }: Today, counts: Record<Kind, number>): Promise<void> {
   const table = t.table(watchDays)
-  const row: Draft<WatchDayRow> = (await table.getForUpdate(date)) ?? {
+  const row: Draft<z.infer<typeof watchDays.schema>> = (await table.getForUpdate(date)) ?? {
     id: date,
     trust_queries: 0,
     explorer_interactions: 0,

@@ -59,10 +59,8 @@ export async function coverOf(t: ReadTx, { wallet, serviceId, now }: CoverageQue
   return undefined
 }
 
-type Covered = { readonly id: string; readonly now: number }
-
 /** @throws AppError 409 for a service that subscribers have paid for in a running period (decisions §9) */
-export async function refuseCovered(t: ReadTx, { id, now }: Covered, act: string): Promise<void> {
+export async function refuseCovered(t: ReadTx, { id, now }: { id: string; now: number }, act: string): Promise<void> {
   const { rows } = await t.table(coverage).page('service', [id], { limit: 1 })
   const [last] = rows
   // After a platform pause, subscribers get the rest of their periods, so a period does not end during the pause.

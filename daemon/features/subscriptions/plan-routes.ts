@@ -278,10 +278,8 @@ function editedPlan<P extends Omit<PlanRow, 'version'>>(held: PlanRow, changed: 
   return previous === undefined ? changed : { ...changed, previous }
 }
 
-type Asking = { readonly tender: Tender; readonly wall: number }
-
 /** Price and bundle of a first period. @throws AppError 409 if a service of the bundle is unavailable */
-async function quotePlan(t: ReadTx, plan: PlanRow, { tender, wall }: Asking): Promise<Quote> {
+async function quotePlan(t: ReadTx, plan: PlanRow, { tender, wall }: { tender: Tender; wall: number }): Promise<Quote> {
   const provider = await providerOf(t, plan)
   const offerOf = (version: PlanVersion) => {
     const split = planSplit(version, provider)

@@ -35,8 +35,6 @@ export function afterSettling({ since, period_end }: UnservedPeriodRow, now: num
   return { lost_ms: 0, since: goesOn ? now : null, open: goesOn }
 }
 
-type ProviderState = { readonly providerId: string; readonly isSuspended: boolean; readonly now: number }
-
 /**
  * Records, for each subscriber, the part of a paid period in which the provider is suspended, so that an adjustment is
  * suggested. Call it in the transaction that suspends or reinstates the provider.
@@ -44,7 +42,7 @@ type ProviderState = { readonly providerId: string; readonly isSuspended: boolea
 export async function followUnserved(
   t: Tx,
   draw: Draw,
-  { providerId, isSuspended, now }: ProviderState,
+  { providerId, isSuspended, now }: { providerId: string; isSuspended: boolean; now: number },
 ): Promise<void> {
   if (!isSuspended) return endRunning(t, providerId, now)
   for (const plan of await everyRow(t.table(plans), { index: 'provider', prefix: [providerId], limit: PAGE_ROWS })) {
@@ -54,9 +52,7 @@ export async function followUnserved(
   }
 }
 
-type Begun = { readonly row: SubscriptionRow; readonly now: number }
-
-async function begin(t: Tx, draw: Draw, { row, now }: Begun): Promise<void> {
+async function begin(t: Tx, draw: Draw, { row, now }: { row: SubscriptionRow; now: number }): Promise<void> {
   const id = `${row.id}:${row.current_period_start}`
   const locked = await t.table(unservedPeriods).getForUpdate(id)
   if (locked?.since !== undefined && locked.since !== null) return

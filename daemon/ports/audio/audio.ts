@@ -100,9 +100,7 @@ async function over<T>(ffmpeg: SystemProgram, { bytes, bounds }: Given, work: (r
   }
 }
 
-type Opened = { readonly file: string; readonly bounds: AudioBounds }
-
-function recordingOf(ffmpeg: SystemProgram, { file, bounds }: Opened): Recording {
+function recordingOf(ffmpeg: SystemProgram, { file, bounds }: { file: string; bounds: AudioBounds }): Recording {
   const { maxSeconds, signal } = bounds
   const common = ['-hide_banner', '-nostdin', '-nostats', '-threads', '1', '-filter_threads', '1']
   const guard = ['-protocol_whitelist', 'file', '-format_whitelist', FORMATS]

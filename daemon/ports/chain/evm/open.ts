@@ -221,10 +221,8 @@ function gasRingOf({ keys, deployment, formerGas = [] }: EvmOptions): GasRing {
   }
 }
 
-type EscrowMeans = Omit<EscrowParts, 'address' | 'payToKey'>
-
 /** The escrow of this chain; absent without a contract or the `payTo` key. */
-function escrowOf(ring: PayToRing, means: EscrowMeans): Pick<ChainPort, 'escrow'> {
+function escrowOf(ring: PayToRing, means: Omit<EscrowParts, 'address' | 'payToKey'>): Pick<ChainPort, 'escrow'> {
   const contracts = () =>
     ring.all.flatMap(({ address: payTo, escrow: address, key: payToKey }) =>
       address && payToKey ? [{ ...openEscrow({ ...means, address, payToKey }), payTo }] : [],
