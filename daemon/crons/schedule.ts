@@ -2,24 +2,18 @@ import { Cron } from 'croner'
 import { SECOND_MS } from '../../src/core/time.ts'
 
 /** Schedule of one 6-field pattern in UTC. Times are epoch milliseconds. */
-export type Schedule = {
-  readonly pattern: string
-  /** First scheduled time after `at`. */
-  readonly after: (at: number) => number
-  /** Last scheduled time at or before `at`. */
-  readonly latest: (at: number) => number
-  /** Time between two scheduled runs. It is constant for the cron patterns in use. */
-  readonly intervalMs: number
-}
+export type Schedule = ReturnType<typeof schedule>
 
 /** @throws TypeError on an invalid pattern, RangeError on one that never matches. */
-export function schedule(pattern: string): Schedule {
+export function schedule(pattern: string) {
   const cron = new Cron(pattern, { mode: '6-part', utcOffset: 0 })
+  /** First scheduled time after `at`. */
   const after = (at: number): number => {
     const next = cron.nextRun(new Date(at))
     if (!next) throw new RangeError(`${pattern} has no time after ${at}`)
     return next.getTime()
   }
+  /** Last scheduled time at or before `at`. */
   const latest = (at: number): number => {
     // Scheduled times are whole seconds, so search backwards from the first whole second after `at`.
     const [previous] = cron.previousRuns(1, new Date(Math.floor(at / SECOND_MS) * SECOND_MS + SECOND_MS))
@@ -27,6 +21,7 @@ export function schedule(pattern: string): Schedule {
     return previous.getTime()
   }
   const first = after(0)
+  // The time between two scheduled runs is constant for the patterns in use.
   return { pattern, after, latest, intervalMs: after(first) - first }
 }
 

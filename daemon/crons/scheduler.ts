@@ -162,13 +162,13 @@ function cronOf(crons: readonly Cron[], name: string): Cron {
 
 type CronOutcome = Pick<CronRun, 'result' | 'reason'>
 
-/** Result of one call of a cron. `settled` resolves when the work has really ended, possibly after the deadline. */
-type CronAttempt = { readonly outcome: Promise<CronOutcome>; readonly settled: Promise<void> }
-
 const MAX_REASON_CHARS = 300
 
-/** Calls a cron once under its deadline. Returned promises never reject. @param stopping - aborted on shutdown */
-function attempt(cron: Cron, round: Omit<CronRound, 'signal'>, stopping: AbortSignal): CronAttempt {
+/**
+ * Calls a cron once under its deadline. Returned promises never reject; `settled` resolves when the work has really
+ * ended, possibly after the deadline. @param stopping - aborted on shutdown
+ */
+function attempt(cron: Cron, round: Omit<CronRound, 'signal'>, stopping: AbortSignal) {
   const overdue = new AbortController()
   const signal = AbortSignal.any([overdue.signal, stopping])
   const expired = Promise.withResolvers<CronOutcome>()

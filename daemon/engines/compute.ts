@@ -1,6 +1,6 @@
-import { fileURLToPath } from 'node:url'
 import { RateLimiterMemory } from 'rate-limiter-flexible'
 import { AppError } from '../../src/core/error.ts'
+import { workerFile } from '../../src/core/folder.ts'
 import { dropOldest } from '../../src/core/record.ts'
 import { MINUTE_MS, SECOND_MS } from '../../src/core/time.ts'
 import type { JsonObject } from '../../src/model/service.ts'
@@ -115,8 +115,9 @@ export type ThreadsChange = {
 }
 
 export function openCompute(change: ThreadsChange = {}): Compute {
-  const checks = openThreadPool(threadFile(), { ...CHECKS, ...change.checks })
-  const services = openThreadPool(threadFile(), { ...SERVICES, ...change.services })
+  const file = workerFile(import.meta.url, './compute')
+  const checks = openThreadPool(file, { ...CHECKS, ...change.checks })
+  const services = openThreadPool(file, { ...SERVICES, ...change.services })
   return {
     run: (name, args, how) => {
       const pool = ofServices.has(name) ? services : checks
@@ -127,12 +128,6 @@ export function openCompute(change: ThreadsChange = {}): Compute {
       await Promise.all([checks.close(), services.close()])
     },
   }
-}
-
-/** Path of the worker module, which is in this module's folder in the sources and in the bundle. */
-function threadFile(): string {
-  const name = import.meta.url.endsWith('.ts') ? './compute.worker.ts' : './compute.worker.js'
-  return fileURLToPath(new URL(name, import.meta.url))
 }
 
 /** Whether a task exceeded its time or memory. */

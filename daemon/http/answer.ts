@@ -101,7 +101,7 @@ type Upload = {
 async function answerUpload({ ctx, endpoint, exchange, handler, call }: Upload): Promise<unknown> {
   const place = { params: parseParams(exchange), query: parseQuery(endpoint, exchange) }
   const { fields, maxFileBytes, orJson } = endpoint.body
-  if (orJson && !isMultipart(exchange)) {
+  if (orJson && !exchange.header('content-type')?.toLowerCase().startsWith('multipart/')) {
     const body = parseBody(fields, (await exchange.body()) ?? {})
     await handler.check({ ...place, body, hasFile: false }, call)
     return handler.run({ ...place, body, file: null }, call)
@@ -116,10 +116,6 @@ async function answerUpload({ ctx, endpoint, exchange, handler, call }: Upload):
     keep: ctx.blobs.put,
   })
   return handler.run({ ...place, body, file }, call)
-}
-
-function isMultipart(exchange: Exchange): boolean {
-  return exchange.header('content-type')?.toLowerCase().startsWith('multipart/') === true
 }
 
 export type Pipeline = { readonly ctx: Context; readonly handlers: HandlerTable }

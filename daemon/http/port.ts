@@ -5,30 +5,18 @@ import type { AddressInfo } from 'node:net'
 import type { Entropy } from '../../src/core/hex.ts'
 import type { Config } from '../../src/model/start.ts'
 import { answerBrokenRequest } from './broken.ts'
-import { boundConnections, type Connections, openPeers, type Peers } from './connections.ts'
-import { type FrontServer, openFront } from './front.ts'
+import { boundConnections, openPeers } from './connections.ts'
+import { openFront } from './front.ts'
 import * as limits from './limits.ts'
 import { oneAtATime } from './one-at-a-time.ts'
 
 const STARTING = 'The daemon is still starting.'
 
 /** A listening port. Until the marketplace is open, it responds 503, or hands requests to the daemon that leads. */
-export type TakenPort = {
-  readonly server: Server
-  readonly port: number
-  readonly peers: Peers
-  readonly connections: Connections
-  /** Sets the sentence of the 503 responses (default: that the daemon starts). */
-  readonly refuse: (sentence: string | undefined) => void
-  readonly follow: FrontServer['follow']
-  /** Gives all later requests to the marketplace. */
-  readonly handOver: (listener: RequestListener) => void
-  /** Refuses connections, waits for responses, ends idle connections, and closes the rest at the time limit. */
-  readonly close: () => Promise<void>
-}
+export type TakenPort = Awaited<ReturnType<typeof takePort>>
 
 /** Listens on the port before the daemon is ready. @throws what listening throws: EADDRINUSE, EACCES */
-export async function takePort(config: Config, entropy: Entropy, wall: () => number): Promise<TakenPort> {
+export async function takePort(config: Config, entropy: Entropy, wall: () => number) {
   const server = openServer(config)
   const peers = openPeers(config)
   const connections = boundConnections({ server }, peers, wall)
@@ -49,15 +37,18 @@ export async function takePort(config: Config, entropy: Entropy, wall: () => num
     port: portOf(),
     peers,
     connections,
-    refuse(given) {
+    /** Sets the sentence of the 503 responses (default: that the daemon starts). */
+    refuse(given: string | undefined): void {
       sentence = given
     },
     follow: front.follow,
-    handOver(next) {
+    /** Gives all later requests to the marketplace. */
+    handOver(next: RequestListener): void {
       server.off('clientError', broken)
       listener = next
     },
-    async close() {
+    /** Refuses connections, waits for responses, ends idle connections, and closes the rest at the time limit. */
+    async close(): Promise<void> {
       const closed = once(server, 'close')
       server.close()
       connections.drain()

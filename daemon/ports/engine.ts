@@ -40,20 +40,7 @@ export class EngineGone extends Error {
   override readonly name = 'EngineGone'
 }
 
-export type EngineBoard<E extends object> = {
-  readonly ports: E
-  /** The engines in `names` that are unavailable now. */
-  readonly lacking: (names: readonly (keyof E & string)[]) => readonly string[]
-  readonly standings: () => readonly SeenEngine[]
-  /** Resolves when every engine has been checked once. */
-  readonly ready: Promise<void>
-  /** Reports that engines failed, so that they are checked again soon. */
-  readonly suspect: (names: readonly (keyof E & string)[]) => void
-  /** Asks each external API if it responds, at most hourly, or every minute while it fails. Then checks all engines. */
-  readonly reach: () => Promise<void>
-  readonly onChange: (listener: () => void) => void
-  readonly close: () => Promise<void>
-}
+export type EngineBoard<E extends object> = ReturnType<typeof openBoard<E>>
 
 const PROBE_EVERY_MS = 10 * MINUTE_MS
 /** Delay between a failure and the next check. */
@@ -66,10 +53,7 @@ const REACH_TIMEOUT_MS = 10 * SECOND_MS
 const NOT_LOOKED: EngineStanding = { status: 'failing', detail: 'The engine could not be checked.' }
 
 /** Checks engines at the start, every ten minutes, and after failures. */
-export function openBoard<E extends object>(
-  engines: { readonly [N in keyof E]: Engine<E[N]> },
-  wall: () => number,
-): EngineBoard<E> {
+export function openBoard<E extends object>(engines: { readonly [N in keyof E]: Engine<E[N]> }, wall: () => number) {
   const list = Object.entries(engines) as [keyof E & string, Engine<unknown>][] // the mapped type's own members
   const standing = new Map(list.map(([name, { initial }]) => [name, initial]))
   const looked = new Map<string, number>()
@@ -100,25 +84,30 @@ export function openBoard<E extends object>(
   const ports = Object.fromEntries(list.map(([name, { port }]) => [name, port])) as E // one port for each name
   return {
     ports,
-    lacking: (names) => names.filter((name) => standing.get(name)?.status !== 'ok'),
-    standings: () =>
+    /** The engines in `names` that are unavailable now. */
+    lacking: (names: readonly (keyof E & string)[]): readonly string[] =>
+      names.filter((name) => standing.get(name)?.status !== 'ok'),
+    standings: (): readonly SeenEngine[] =>
       list.map(([name, { initial }]) => ({
         name,
         ...(standing.get(name) ?? initial),
         wasThere: seenOk.has(name),
         ...compact({ lookedAt: looked.get(name), reached: outside.last(name) }),
       })),
-    reach: async () => {
+    /** Asks each external API if it responds, at most hourly, or every minute while it fails. Then checks all engines. */
+    reach: async (): Promise<void> => {
       if (isClosed) return
       await Promise.all(list.map(([name, engine]) => outside.ask(name, engine)))
       await Promise.all(list.map(([name]) => look(name)))
     },
+    /** Resolves when every engine has been checked once. */
     ready: Promise.all(list.map(([name]) => look(name))).then(() => undefined),
-    suspect: (names) => {
+    /** Reports that engines failed, so that they are checked again soon. */
+    suspect: (names: readonly (keyof E & string)[]): void => {
       for (const name of names) if (engines[name].probe) later(name, PROBE_AGAIN_MS)
     },
-    onChange: (listener) => listeners.push(listener),
-    close: async () => {
+    onChange: (listener: () => void) => void listeners.push(listener),
+    close: async (): Promise<void> => {
       isClosed = true
       for (const timer of timers.values()) clearTimeout(timer)
       await Promise.all(list.map(([, { close }]) => close?.()))

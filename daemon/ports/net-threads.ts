@@ -1,5 +1,5 @@
-import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
+import { workerFile } from '../../src/core/folder.ts'
 import { MINUTE_MS } from '../../src/core/time.ts'
 import { fairQueue } from './fair-queue.ts'
 import {
@@ -94,7 +94,8 @@ function openThreads(onRoom: () => void) {
   }
 
   function start(): Thread {
-    const worker = new Worker(threadFile(), { resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB } })
+    const file = workerFile(import.meta.url, './tls/net')
+    const worker = new Worker(file, { resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB } })
     const thread: Thread = { worker, tasks: new Map(), idle: undefined }
     threads.add(thread)
     worker.on('message', ({ id, said }: NetReply) => {
@@ -140,9 +141,4 @@ function openThreads(onRoom: () => void) {
   }
 
   return { threads, begin, done, end, withRoom }
-}
-
-function threadFile(): string {
-  const name = import.meta.url.endsWith('.ts') ? './tls/net.worker.ts' : './net.worker.js'
-  return fileURLToPath(new URL(name, import.meta.url))
 }

@@ -57,7 +57,7 @@ function statFields(pid: number | string): readonly string[] | undefined {
   return stat?.slice(stat.lastIndexOf(')') + 2).split(' ')
 }
 
-function proc(name: string): string | undefined {
-  // Undefined if the process does not exist, or the system has no `/proc`.
+/** Text of a file under `/proc`. Undefined if the process does not exist or is another user's, or without `/proc`. */
+export function proc(name: string): string | undefined {
   return attempt(() => readFileSync(`/proc/${name}`, 'utf8'))
 }

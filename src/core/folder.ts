@@ -1,5 +1,6 @@
 import { mkdirSync, statSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { basename, dirname } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { attempt, errnoOf } from './error.ts'
 
 const PRIVATE_FOLDER_MODE = 0o700
@@ -25,4 +26,10 @@ export function makeFolder(path: string, mode = PRIVATE_FOLDER_MODE): string {
 function isFolder(path: string): boolean {
   // After false, the caller's mkdir creates the folder or reports the reason.
   return attempt(() => statSync(path).isDirectory()) ?? false
+}
+
+/** Path of a worker's file: beside its module in the bundle, named as it says from the module in the sources. */
+export function workerFile(module: string, name: string): string {
+  const file = module.endsWith('.ts') ? `${name}.worker.ts` : `${basename(name)}.worker.js`
+  return fileURLToPath(new URL(file, module))
 }

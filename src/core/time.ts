@@ -7,3 +7,8 @@ export const DAY_MS = 24 * HOUR_MS
 export function unixSeconds(epochMs: number): number {
   return Math.floor(epochMs / SECOND_MS)
 }
+
+/** Number of the UTC day in which a time lies. */
+export function dayOf(epochMs: number): number {
+  return Math.floor(epochMs / DAY_MS)
+}

@@ -99,25 +99,20 @@ export const LOOK_MS = 500
 /** If more time passes between two checks, this process itself got no processor time. */
 const LONGEST_LOOK_MS = 4 * LOOK_MS
 
-type Patience = {
-  readonly progress: () => void
-  /** Checks the process. @returns whether to continue waiting */
-  readonly look: () => boolean
-}
-
 /**
  * Decides how long to wait for a process: as long as it makes progress. Time without a processor does not count, so
  * that a start is not given up on a busy machine.
  */
-export function patienceWith(now: () => number, workOf: () => ReturnType<typeof processWork>): Patience {
+export function patienceWith(now: () => number, workOf: () => ReturnType<typeof processWork>) {
   let silentMs = 0
   let at = now()
   let work = workOf()
   return {
-    progress() {
+    progress(): void {
       silentMs = 0
     },
-    look() {
+    /** Checks the process. @returns whether to continue waiting */
+    look(): boolean {
       const passedMs = Math.min(now() - at, LONGEST_LOOK_MS)
       const worked = workOf()
       const usedMs = Math.max(0, (worked?.cpuMs ?? 0) - (work?.cpuMs ?? 0))

@@ -1,5 +1,5 @@
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
-import { processStartedMs } from '../client/process.ts'
+import { readdirSync, readlinkSync } from 'node:fs'
+import { proc, processStartedMs } from '../client/process.ts'
 import { attempt } from '../core/error.ts'
 
 /** LISTEN state in `/proc/net/tcp`. */
@@ -12,7 +12,7 @@ export type PortOwner = { readonly pid: number; readonly program: string; readon
 
 /** The process that listens on a local port. Undefined if it belongs to another user, or without `/proc`. */
 export function portOwner(port: number): PortOwner | undefined {
-  const inodes = new Set(['tcp', 'tcp6'].flatMap((table) => listeningInodes(textOf(`net/${table}`) ?? '', port)))
+  const inodes = new Set(['tcp', 'tcp6'].flatMap((table) => listeningInodes(proc(`net/${table}`) ?? '', port)))
   if (inodes.size === 0) return undefined
   const pid = entriesOf('')
     .filter((name) => /^\d+$/.test(name))
@@ -40,14 +40,9 @@ function holdsSocket(pid: string, inodes: ReadonlySet<string>): boolean {
 }
 
 function programOf(pid: string): string {
-  const words = (textOf(`${pid}/cmdline`) ?? '').split('\0').filter((word) => word !== '')
-  const command = words[0]?.split('/').at(-1) ?? (textOf(`${pid}/comm`) ?? 'unknown').trim()
+  const words = (proc(`${pid}/cmdline`) ?? '').split('\0').filter((word) => word !== '')
+  const command = words[0]?.split('/').at(-1) ?? (proc(`${pid}/comm`) ?? 'unknown').trim()
   return command.length > COMMAND_CHARS_MAX ? `${command.slice(0, COMMAND_CHARS_MAX)}…` : command
-}
-
-// Text of a file under `/proc`; undefined if the process has ended or belongs to another user.
-function textOf(name: string): string | undefined {
-  return attempt(() => readFileSync(`/proc/${name}`, 'utf8'))
 }
 
 function entriesOf(name: string): string[] {

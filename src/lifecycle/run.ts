@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Writable } from 'node:stream'
@@ -93,7 +94,7 @@ async function runBegun(host: Context, hooks: Hooks, start: StartUnderWay): Prom
       },
     )
     const registration = await announced(host, hooks, { daemon, dataDir, certificate, start })
-    await aborted(signal)
+    if (!signal.aborted) await once(signal, 'abort')
     await stopInTime(host, daemon)
     writePrivate(join(places.state, 'last-stop'), `${new Date(system.now()).toISOString()} ${registration.url}\n`)
     return registration
@@ -196,13 +197,6 @@ function registerRun({ options, places, system }: Context, run: Run): DaemonRegi
 function lanUrl(url: string, { name }: OwnCertificate): string {
   const { port } = new URL(url)
   return `https://${name.includes(':') ? `[${name}]` : name}:${port}`
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve()
-    else signal.addEventListener('abort', () => resolve(), { once: true })
-  })
 }
 
 async function stopInTime({ system }: Context, daemon: RunningDaemon): Promise<void> {

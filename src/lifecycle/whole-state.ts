@@ -116,18 +116,11 @@ async function ofRunning(context: Context, door: Door, wanted: ExportQuery): Pro
   }
 }
 
-export type LoadedState = {
-  readonly data_dir: string
-  readonly records: number
-  readonly files: number
-  readonly sha256: string
-  readonly replaced: boolean
-  /** Whether the new store uses the installation values from the file. If so, earlier signatures stay valid. */
-  readonly kept_installation: boolean
-}
-
-/** Verifies an export, then creates the local store from it. */
-export async function importWhole(context: Context, file: string, keep: boolean): Promise<LoadedState> {
+/**
+ * Verifies an export, then creates the local store from it. @param keep - whether the new store uses the installation
+ * values from the file; if so, earlier signatures stay valid
+ */
+export async function importWhole(context: Context, file: string, keep: boolean) {
   const { io, places, system } = context
   const replaced = hasStore(context)
   using progress = io.progress('reading the export')

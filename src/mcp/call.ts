@@ -14,11 +14,11 @@ import { type EndpointTool, isPaidTool, needsSignature, placesOfArguments, secre
 
 export type ToolArguments = Readonly<Record<string, unknown>>
 
-/** A tool's response, and a sentence about the payment (null if nothing was paid). */
-export type Called = { readonly body: unknown; readonly paid: string | null }
-
-/** Calls a tool's endpoint as the server's wallet. @throws command errors */
-export async function callEndpoint(host: SessionHost, session: Session, { tool, given }: Calling): Promise<Called> {
+/**
+ * Calls a tool's endpoint as the server's wallet.
+ * @returns its response, and a sentence about the payment (null if nothing was paid). @throws command errors
+ */
+export async function callEndpoint(host: SessionHost, session: Session, { tool, given }: Calling) {
   const call = await callOf(host, session, { tool, given })
   const keeping = { places: host.places, instance: session.target.instance }
   if (!isPaidTool(tool.endpoint)) return { body: kept(keeping, tool, await session.send(call)), paid: null }

@@ -18,21 +18,7 @@ type ToolChoice = {
 }
 
 /** An endpoint as a tool, derived from the contract. */
-export type EndpointTool = {
-  readonly name: string
-  readonly endpoint: EndpointName
-  /** Name of the tool's group, as given to `--tools`. */
-  readonly group: string
-  readonly description: string
-  readonly inputSchema: ArgumentSchema
-  readonly annotations: {
-    readonly title: string
-    readonly readOnlyHint: boolean
-    readonly destructiveHint: boolean
-    readonly idempotentHint: boolean
-    readonly openWorldHint: true
-  }
-}
+export type EndpointTool = ReturnType<typeof toolOf>
 
 const ADMIN_GROUP = 'admin'
 const PLATFORM_GROUP = 'platform'
@@ -105,13 +91,14 @@ function groupOf({ path, access, switch: enabledBy }: Endpoint): string {
   return /^\/v1\/([a-z]+)/.exec(path)?.[1] ?? PLATFORM_GROUP
 }
 
-function toolOf(name: EndpointName): EndpointTool {
+function toolOf(name: EndpointName) {
   const endpoint: Endpoint = api[name]
   const { method, path, summary, access } = endpoint
   const isRead = method === 'GET' && access.kind !== 'key_or_paid' && access.kind !== 'paid'
   return {
     name: kebab(name).replaceAll('-', '_'),
     endpoint: name,
+    /** Name of the tool's group, as given to `--tools`. */
     group: groupOf(endpoint),
     description: `${summary}. ${opensWords(endpoint)}${method} ${path}`,
     inputSchema: schemaOf(endpoint),

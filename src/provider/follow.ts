@@ -25,15 +25,7 @@ export type ProviderHost = SessionHost & { session(): Promise<Session> }
 export type Outage = { readonly state: 'lost' | 'back'; readonly attempt: number }
 
 /** Connection to an instance that may restart, even at another address. */
-export type ProviderLine = {
-  readonly session: () => Session
-  /** Repeats a call until it succeeds. @throws refusals that a repetition cannot change */
-  readonly insist: <T>(call: (session: Session) => Promise<T>) => Promise<T>
-  /** Reads a page of events, with retries. If a long poll ends early without events, a pause follows. */
-  readonly nextPage: (reading: EventsAsked) => Promise<EventPage>
-  /** Resolves after a pause, or when the signal is aborted. */
-  readonly pause: () => Promise<void>
-}
+export type ProviderLine = Awaited<ReturnType<typeof openLine>>
 
 type LineOptions = {
   /** Ends retrying. */
@@ -44,7 +36,7 @@ type LineOptions = {
 }
 
 /** Connects to the instance. Later calls are repeated after failures. @throws if the first connection fails */
-export async function openLine(host: ProviderHost, options: LineOptions): Promise<ProviderLine> {
+export async function openLine(host: ProviderHost, options: LineOptions) {
   const { signal, maxRetries = Number.POSITIVE_INFINITY, onOutage } = options
   const own: SessionHost = { ...host, signal }
   let session = await openSession(own)
@@ -57,6 +49,7 @@ export async function openLine(host: ProviderHost, options: LineOptions): Promis
     await host.system.sleep(Math.min(RETRY_FIRST_MS * 2 ** (attempt - 1), RETRY_MAX_MS), signal)
     session = await openSession(own).catch(() => session) // not back yet
   }
+  /** Repeats a call until it succeeds. @throws refusals that a repetition cannot change */
   async function insist<T>(call: (session: Session) => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt += 1) {
       try {
@@ -68,7 +61,9 @@ export async function openLine(host: ProviderHost, options: LineOptions): Promis
       }
     }
   }
-  const pause = () => host.system.sleep(EARLY_PAUSE_MS, signal)
+  /** Resolves after a pause, or when the signal is aborted. */
+  const pause = (): Promise<void> => host.system.sleep(EARLY_PAUSE_MS, signal)
+  /** Reads a page of events, with retries. If a long poll ends early without events, a pause follows. */
   async function nextPage(reading: EventsAsked): Promise<EventPage> {
     const began = host.io.now()
     const page = await insist((current) => readPage(current, reading))

@@ -1,3 +1,4 @@
+import { EventEmitter, on } from 'node:events'
 import { ownId } from '../cli/account.ts'
 import { CliError } from '../cli/exit.ts'
 import type { FetchedJob } from '../cli/nouns/jobs/jobs.ts'
@@ -23,40 +24,6 @@ import type { ProviderNotice, ShopFacts } from './notices.ts'
 import { buyOnce, NoPractice, type Practice } from './self-test.ts'
 import { becomeSeller, modesOf } from './shop.ts'
 import { doJob, type Trade, type WorkerNotice } from './worker.ts'
-
-/** A queue into which several sources put notices. */
-type Queue<T> = AsyncIterable<T> & {
-  readonly push: (item: T) => void
-  /** Ends the queue. The items already in it still come out, then the error, if there is one. */
-  readonly end: (error?: unknown) => void
-}
-
-function createQueue<T>(): Queue<T> {
-  const items: T[] = []
-  let wake = Promise.withResolvers<void>()
-  let ended: { readonly error: unknown } | undefined
-  const pushed = () => {
-    wake = Promise.withResolvers()
-    return wake.promise
-  }
-  return {
-    push(item) {
-      items.push(item)
-      wake.resolve()
-    },
-    end(error) {
-      ended ??= { error }
-      wake.resolve()
-    },
-    async *[Symbol.asyncIterator]() {
-      while (ended === undefined || items.length > 0) {
-        yield* items.splice(0)
-        if (ended === undefined && items.length === 0) await pushed()
-      }
-      if (ended.error !== undefined) throw ended.error
-    },
-  }
-}
 
 /** Statuses of a delivered job. */
 const DELIVERED: readonly string[] = ['completed', 'verified', 'released']
@@ -190,17 +157,21 @@ async function* workOn({ context, shop, ids, listed }: Floor): AsyncGenerator<Pr
   const end = new AbortController()
   const signal = AbortSignal.any([context.signal, end.signal])
   const host: ShopHost = { ...context, signal }
-  const said = createQueue<ProviderNotice>()
+  const said = new EventEmitter<{ notice: [ProviderNotice]; error: [unknown]; end: [] }>()
+  // Notices made before the end or an error still come out.
+  const notices = on(said, 'notice', { close: ['end'] })
+  said.on('error', () => undefined) // `notices` throws the first one
   const gate = createGate()
   const asking = await openLine(host, { signal, onOutage: ({ state, attempt }) => tellOutage(context, state, attempt) })
-  const working = work({ host, shop, ids, gate, asking }, said)
-  const ended = working.then(() => said.end(), said.end)
-  const say = (facts: ShopFacts) => said.push(stamped(context, facts))
+  const fail = (error: unknown) => void said.emit('error', error)
+  const working = work({ host, shop, ids, gate, asking }, (notice) => void said.emit('notice', notice))
+  const ended = working.then(() => void said.emit('end'), fail)
+  const say = (facts: ShopFacts) => void said.emit('notice', stamped(context, facts))
   if (context.options.watch) {
-    void followEdits({ host, shop, listed, line: asking, gate, say, signal }).catch(said.end)
+    void followEdits({ host, shop, listed, line: asking, gate, say, signal }).catch(fail)
   }
   try {
-    yield* said
+    for await (const [notice] of notices) yield notice
   } finally {
     end.abort()
     await ended
@@ -216,9 +187,9 @@ type Working = {
 }
 
 /** Starts jobs while fewer than `--concurrency` run. After the signal fires, waits for the jobs that still run. */
-async function work({ host, shop, ids, gate, asking }: Working, said: Queue<ProviderNotice>): Promise<void> {
+async function work({ host, shop, ids, gate, asking }: Working, say: (notice: WorkerNotice) => void): Promise<void> {
   const { options: wanted, signal, io } = host
-  const trade = await tradeOf(host, shop, said.push)
+  const trade = await tradeOf(host, shop, say)
   const busy = new Set<Promise<void>>()
   const faults: unknown[] = []
   const begin = async (id: string) => {

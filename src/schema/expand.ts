@@ -178,15 +178,11 @@ function expandRef(walk: Walk, ref: unknown, path: string): Expanded | boolean {
 function resolve(root: AnyObject, ref: string): unknown {
   let at: unknown = root
   for (const token of ref.slice('#/'.length).split('/')) {
-    const name = unescapeToken(token)
+    const name = attempt(() => decodeURIComponent(token).replaceAll('~1', '/').replaceAll('~0', '~'))
     if (typeof at !== 'object' || at === null || name === undefined || !Object.hasOwn(at, name)) return undefined
     at = Reflect.get(at, name)
   }
   return at
-}
-
-function unescapeToken(token: string): string | undefined {
-  return attempt(() => decodeURIComponent(token).replaceAll('~1', '/').replaceAll('~0', '~'))
 }
 
 function refuseHostileText(schema: AnyObject, path: string): void {

@@ -42,13 +42,10 @@ export function compileDeliverableSchema(
 export function checkDeliverable(schema: unknown, deliverable: unknown): Validation {
   const compiled = compileDeliverableSchema(schema, 'deliverable_schema', true)
   const wantsArray = compiled.expanded['type'] === 'array'
-  const given: unknown = isArrayOfOne(deliverable) && !wantsArray ? deliverable[0] : deliverable
+  const given: unknown =
+    Array.isArray(deliverable) && deliverable.length === 1 && !wantsArray ? deliverable[0] : deliverable
   const checked = compiled.validate(given)
   return checked.ok ? { ok: true, value: given } : checked
-}
-
-function isArrayOfOne(value: unknown): value is readonly [unknown] {
-  return Array.isArray(value) && value.length === 1
 }
 
 const ROOT_KEYWORDS = ['$schema', '$ref', 'properties', 'allOf', 'anyOf', 'oneOf']

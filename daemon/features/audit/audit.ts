@@ -80,7 +80,7 @@ type Audit = {
   readonly faults: Record<'accounts' | 'history' | 'jobs' | 'charges' | 'owners' | 'claims' | 'earnings', string[]>
   /** Number of charged periods of each subscription, from the books. */
   readonly charges: Map<string, number>
-  cursor: string | undefined
+  cursor?: string | undefined
   numbering: Numbering
 }
 
@@ -96,7 +96,6 @@ export async function auditBooks(ctx: Books): Promise<AuditReport> {
     seen: new Set(),
     faults: { accounts: [], history: [], jobs: [], charges: [], owners: [], claims: [], earnings: [] },
     charges: new Map(),
-    cursor: undefined,
     numbering: { last: 0, forgotten: 0 },
   }
   await whileKept(ctx.store, () => compareBooks(audit))

@@ -20,7 +20,7 @@ export type Recount = {
   readonly sums: Map<string, bigint>
   seq: number
   transactions: number
-  firstGap: string | undefined
+  firstGap?: string
   /** Revenue: listing fees (referral shares included), and sale prices minus the providers' part. */
   fees: bigint
   /** Earnings of each provider or referrer, by account name. */
@@ -33,7 +33,6 @@ export function newRecount(): Recount {
     sums: new Map(),
     seq: 0,
     transactions: 0,
-    firstGap: undefined,
     fees: 0n,
     earned: new Map(),
     faults: { sum: [], order: [], negative: [], sale: [] },

@@ -54,12 +54,6 @@ async function docOf(t: ReadTx, service: ServiceRow | null | undefined): Promise
   }
 }
 
-type Feed = {
-  readonly catalog: Catalog
-  /** Stops following changes. Resolves when the table has the last change. */
-  readonly stop: () => Promise<void>
-}
-
 type FeedContext = Pick<Context, 'store' | 'log'> & { readonly catalog: Catalog; readonly pages: PageCache }
 /** Facts of each provider as last copied into its listings. */
 type Shown = Map<string, string>
@@ -69,7 +63,7 @@ type Feeding = FeedContext & { readonly shownOf: Shown }
  * Updates catalog and cached pages after each commit.
  * @returns a catalog whose queries see every change that was durable when the query was made.
  */
-export function followChanges(parts: FeedContext): Feed {
+export function followChanges(parts: FeedContext) {
   const { store, catalog, pages, log } = parts
   const shownOf: Shown = new Map()
   let last = Promise.resolve()
@@ -86,6 +80,7 @@ export function followChanges(parts: FeedContext): Feed {
     await last
     return catalog.query(asked)
   }
+  /** Stops following changes. Resolves when the table has the last change. */
   const stop = () => {
     unsubscribe()
     return last

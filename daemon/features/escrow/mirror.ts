@@ -1,3 +1,4 @@
+import { setTimeout as rest } from 'node:timers/promises'
 import type { Wallet } from '../../../src/core/hex.ts'
 import { MINUTE_MS, SECOND_MS } from '../../../src/core/time.ts'
 import type { Context } from '../../kernel/context.ts'
@@ -34,7 +35,9 @@ export function openLook(parts: Looking): Look {
     if (!isSwitching) await followPause(parts, paused)
     if (!isStart && held === sumHeld(await openDeals(parts))) return
     // Actions in progress change the contract's sum, too, so wait for them and compare again.
-    await unlessStopped(Promise.race([Promise.allSettled(work.running.values()), rest(QUIET_MS)]))
+    await unlessStopped(
+      Promise.race([Promise.allSettled(work.running.values()), rest(QUIET_MS, undefined, { ref: false })]),
+    )
     const open = await openDeals(parts)
     if (!isStart && (await unlessStopped(port.status())).held === sumHeld(open)) return
     for (let at = 0; at < open.length; at += MAX_AT_ONCE) {
@@ -105,12 +108,6 @@ async function retryAll({ ctx: { store } }: Looking): Promise<void> {
 
 function sumHeld(open: readonly DealRow[]): bigint {
   return open.reduce((sum, { state, taken, net, fee }) => (state === 'held' && !taken ? sum + net + fee : sum), 0n)
-}
-
-function rest(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, ms).unref()
-  })
 }
 
 /** Maximum time that a payout waits for money from the contract, or a withdrawal for the job's deposit. */
@@ -250,10 +247,10 @@ type Round = {
   readonly parts: Working
   readonly running: Map<string, Promise<void>>
   change: PromiseWithResolvers<void>
-  filling: Promise<void> | undefined
+  filling?: Promise<void> | undefined
   isStale: boolean
   isClosed: boolean
-  timer: NodeJS.Timeout | undefined
+  timer?: NodeJS.Timeout
 }
 
 /** Processes due deals, many of them concurrently. */
@@ -262,10 +259,8 @@ function openDealWork(parts: Working): DealWork {
     parts,
     running: new Map(),
     change: Promise.withResolvers(),
-    filling: undefined,
     isStale: false,
     isClosed: false,
-    timer: undefined,
   }
   const unsubscribe = parts.ctx.store.subscribe(({ writes }) => {
     if (!writes.some((write) => writtenRow(deals, write) !== undefined)) return

@@ -2,7 +2,7 @@ import { AppError } from '../../../src/core/error.ts'
 import type { Wallet } from '../../../src/core/hex.ts'
 import { usdc } from '../../../src/core/money.ts'
 import type { PaymentFault } from '../../../src/core/payment-fault.ts'
-import { DAY_MS, SECOND_MS } from '../../../src/core/time.ts'
+import { DAY_MS, dayOf, SECOND_MS } from '../../../src/core/time.ts'
 import type { FacilitatorConfig } from '../../../src/model/payment.ts'
 import type { Context } from '../../kernel/context.ts'
 import type { ParticipantRow } from '../../kernel/rows.ts'
@@ -92,10 +92,6 @@ export async function unspend(t: Tx, sellerId: string, at: number): Promise<void
   if (!row) return
   const { settlements: settled, gas } = row
   await t.table(facilitatorDays).put({ ...row, settlements: settled - 1, gas: gas - GAS_OF_SETTLEMENT })
-}
-
-export function dayOf(wall: number): number {
-  return Math.floor(wall / DAY_MS)
 }
 
 function dayId({ id }: ServedSeller, wall: number): string {

@@ -1,7 +1,6 @@
-import { DAY_MS } from '../../../src/core/time.ts'
+import { DAY_MS, dayOf } from '../../../src/core/time.ts'
 import type { Context } from '../../kernel/context.ts'
 import { recoverSettlements } from './flights.ts'
-import { dayOf } from './policy.ts'
 import { facilitatorDays, settlements } from './rows.ts'
 
 /** Maximum rows per transaction. */

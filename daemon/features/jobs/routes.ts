@@ -59,13 +59,11 @@ export const jobRoutes: Handlers<typeof jobsApi> = {
 }
 
 type Asker = { readonly caller: ParticipantRow | TokenBearer; readonly now: number }
-type Conversation = { readonly job: JobRow; readonly thread: ThreadRow; readonly side: PartyRole }
-
 /**
  * A job's conversation, for its parties.
  * @throws AppError 404 for an unknown job, 401 for a wrong token, 403 for any other caller
  */
-async function conversationOf(t: ReadTx, jobId: string, { caller, now }: Asker): Promise<Conversation> {
+async function conversationOf(t: ReadTx, jobId: string, { caller, now }: Asker) {
   const job = existing(await t.table(jobs).get(jobId), 'The job')
   const side = jobSideOf(job, caller, now)
   if (!side) throw notYours('The job')

@@ -63,9 +63,7 @@ export const chainRoutes: FreeHandlers<typeof chainApi> = {
   },
 }
 
-type Rows = { readonly rows: readonly ChainTransaction[]; readonly total: number }
-
-async function oneOf({ transactions }: ChainPort, id: string): Promise<Rows> {
+async function oneOf({ transactions }: ChainPort, id: string) {
   const row = await transactions.find(id)
   if (row) return { rows: [row], total: 1 }
   throw new AppError(

@@ -40,7 +40,8 @@ export async function charge(asked: PaidRequest, admit: () => Promise<ReplyOut |
   if (repeated) return repeated
   const free = await admit()
   if (free) return free
-  if (needsChain(credential)) refuseWhileDown(request.ctx) // 503: nobody signs what could not be settled
+  // 503: nobody signs what could not be settled
+  if (credential.kind !== 'balance' && credential.kind !== 'key') refuseWhileDown(request.ctx)
   if (!isTendered(credential)) return offer(request, credential) // 402: nothing to pay with
   const uncovered = await offerUnlessCovered(request, credential, payer) // 402: a lone key without a subscription
   if (uncovered) {
@@ -72,10 +73,6 @@ function identified(request: PaidRequest, credential: Credential): PaidRequest {
 
 /** `Retry-After` in seconds, while the chain is down. */
 const DOWN_RETRY_SECONDS = 15
-
-function needsChain({ kind }: Credential): boolean {
-  return kind !== 'balance' && kind !== 'key'
-}
 
 /** @throws AppError 503 */
 function refuseWhileDown({ chain }: Context): void {

@@ -23,10 +23,8 @@ export async function advancedSum(t: ReadTx): Promise<bigint> {
   return rows.reduce((sum, { advanced = 0n }) => sum + advanced, 0n)
 }
 
-type Taken = { readonly amount: Usdc; readonly transaction: string | null }
-
 /** Takes up to `most` from the advances of a wallet, oldest first. The caller posts it. */
-export async function takeAdvance(t: Tx, { wallet, most }: { wallet: Wallet; most: Usdc }): Promise<Taken> {
+export async function takeAdvance(t: Tx, { wallet, most }: { wallet: Wallet; most: Usdc }) {
   const rows = await everyRow(t.table(payouts), { index: 'advanced', prefix: [wallet], limit: PAGE })
   let left: bigint = most
   let transaction: string | null = null

@@ -1,7 +1,7 @@
 import { AppError } from '../../../src/core/error.ts'
 import type { Wallet } from '../../../src/core/hex.ts'
 import { formatAmount, formatPrice, type Usdc, usdc } from '../../../src/core/money.ts'
-import { DAY_MS, SECOND_MS } from '../../../src/core/time.ts'
+import { DAY_MS, dayOf, SECOND_MS } from '../../../src/core/time.ts'
 import { emit } from '../../events/event-log.ts'
 import { type Context, paused } from '../../kernel/context.ts'
 import type { ParticipantRow } from '../../kernel/rows.ts'
@@ -28,7 +28,7 @@ export const GAS_ACTS_TOLD = 100
 const PAGE_ROWS = 1_000
 
 export async function gasActsToday({ store, clock }: Pick<Context, 'store' | 'clock'>): Promise<number> {
-  const today = { index: 'day', prefix: [Math.floor(clock.wall() / DAY_MS)], limit: PAGE_ROWS }
+  const today = { index: 'day', prefix: [dayOf(clock.wall())], limit: PAGE_ROWS }
   return (await everyRow(store.table(gasDays), today)).reduce((sum, { acts }) => sum + acts, 0)
 }
 
@@ -45,7 +45,7 @@ type GasAct = {
 export async function countGasAct(t: Tx, machine: Machine, { wallet, empties = false }: GasAct): Promise<void> {
   if (!costsGas(machine)) return
   const wall = machine.clock.wall()
-  const day = Math.floor(wall / DAY_MS)
+  const day = dayOf(wall)
   const id = `${day}:${wallet}`
   const held = await t.table(gasDays).getForUpdate(id)
   const { acts, emptied } = held ?? { acts: 0, emptied: false }

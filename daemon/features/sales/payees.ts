@@ -3,7 +3,7 @@ import type { payeesApi } from '../../../src/api/sections/earnings.ts'
 import { DEFAULT_PAGE, SOLD_DAYS } from '../../../src/core/limits.ts'
 import { type Usdc, usdc, ZERO } from '../../../src/core/money.ts'
 import { compact } from '../../../src/core/record.ts'
-import { DAY_MS } from '../../../src/core/time.ts'
+import { DAY_MS, dayOf } from '../../../src/core/time.ts'
 import type { JobStatus } from '../../../src/model/job.ts'
 import type { FreeHandlers } from '../../endpoint/handler.ts'
 import { type Context, defineResource } from '../../kernel/context.ts'
@@ -169,7 +169,8 @@ function openSoldFigures({ store, clock }: { store: Store; clock: Clock }): Sold
       const today = dayOf(clock.now())
       return {
         of: (serviceId) => soldOf(listings.get(serviceId), today),
-        soldBy: (providerId) => amountIn(sellers.get(providerId), today),
+        soldBy: (providerId) =>
+          usdc(weekOf(sellers.get(providerId), today).reduce((sum, day) => sum + (day?.amount ?? ZERO), 0n)),
         endedToday: ended.get(today) ?? NONE,
       }
     },
@@ -180,8 +181,6 @@ export function openSoldOf(ctx: Context): void {
   const sold = openSoldFigures(ctx)
   soldFigures.open(ctx, sold, sold.close)
 }
-
-const dayOf = (at: number) => Math.floor(at / DAY_MS)
 
 type Reading = { readonly made: Known; readonly seen: Set<string>; readonly from: number }
 
@@ -258,10 +257,6 @@ function endOf(status: JobStatus): keyof EndedJobs {
 
 const weekOf = (days: ReadonlyMap<number, Day> | undefined, today: number) =>
   Array.from({ length: SOLD_DAYS }, (_, i) => days?.get(today - SOLD_DAYS + 1 + i))
-
-function amountIn(days: ReadonlyMap<number, Day> | undefined, today: number): Usdc {
-  return usdc(weekOf(days, today).reduce((sum, day) => sum + (day?.amount ?? ZERO), 0n))
-}
 
 function soldOf(days: ReadonlyMap<number, Day> | undefined, today: number): SoldOf {
   const week = weekOf(days, today)

@@ -3,7 +3,7 @@ import { AppError } from '../../../src/core/error.ts'
 import type { Wallet } from '../../../src/core/hex.ts'
 import { isLoopback } from '../../../src/core/loopback.ts'
 import { formatAmount, type Usdc, usdc, ZERO } from '../../../src/core/money.ts'
-import { DAY_MS, SECOND_MS } from '../../../src/core/time.ts'
+import { DAY_MS, dayOf, SECOND_MS } from '../../../src/core/time.ts'
 import type { FreeHandler, FreeHandlers } from '../../endpoint/handler.ts'
 import type { Context } from '../../kernel/context.ts'
 import { hashSecret } from '../../kernel/identity.ts'
@@ -65,10 +65,6 @@ function boundsOf({ wallet, address, wall }: Asking): readonly Bound[] {
     { id: `${day}:address:${bucket}`, most: PER_ADDRESS, whose: 'your network address' },
     { id: `${day}:all`, most: PER_MARKETPLACE, whose: 'everybody' },
   ]
-}
-
-export function dayOf(wall: number): number {
-  return Math.floor(wall / DAY_MS)
 }
 
 export function usedUp(whose: string, wall: number): AppError {

@@ -90,14 +90,10 @@ async function notifyOtherSide(
       data: { message_id: message.id, job_id: thread.job_id, author_role: author, type },
       at: message.created_at,
     })
-    if (saidToEndpoints.has(type) && !isBrief(thread, message))
+    // The first message of an inquiry is announced as `thread_inquiry`.
+    if (saidToEndpoints.has(type) && !(thread.status === 'inquiry' && message.number === 1))
       await callEndpoint(t, draw, { thread, message, participantId })
   }
-}
-
-/** Whether a message is the first of an inquiry. Such a message is announced as `thread_inquiry`. */
-function isBrief(thread: ThreadRow, message: MessageRow): boolean {
-  return thread.status === 'inquiry' && message.number === 1
 }
 
 type Heard = { readonly thread: ThreadRow; readonly message: MessageRow; readonly participantId: string }

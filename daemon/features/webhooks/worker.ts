@@ -253,13 +253,7 @@ export const MAX_SLOW_CONCURRENT = MAX_CONCURRENT / 2
 const MAX_SLOW_KNOWN = 10_000
 
 /** Slots for concurrent attempts. Some of them are reserved for fast participants. */
-type Slots = {
-  readonly isFull: () => boolean
-  /** @returns the function to call when the attempt ends; undefined if no slot is free */
-  readonly enter: (participant: string) => (() => void) | undefined
-}
-
-export function createSlots({ wall }: Pick<Clock, 'wall'>): Slots {
+export function createSlots({ wall }: Pick<Clock, 'wall'>) {
   const slow = new Set<string>()
   let taken = 0
   let slowTaken = 0
@@ -274,7 +268,8 @@ export function createSlots({ wall }: Pick<Clock, 'wall'>): Slots {
 
   return {
     isFull: () => taken >= MAX_CONCURRENT,
-    enter(participant) {
+    /** @returns the function to call when the attempt ends; undefined if no slot is free */
+    enter(participant: string) {
       const isSlow = slow.has(participant)
       if (taken >= MAX_CONCURRENT || (isSlow && slowTaken >= MAX_SLOW_CONCURRENT)) return undefined
       taken += 1
@@ -296,19 +291,11 @@ function laneOf({ participant_id: participant, url }: DeliveryRow): Lane {
   return { participant, url }
 }
 
-type Lanes = {
-  /** Records when a lane is due. If called again, the earliest time counts. */
-  readonly note: (lane: Lane, at: number) => void
-  /** Starts due lanes while there are free slots. */
-  readonly beginDue: (now: number) => void
-  readonly busy: ReadonlyMap<string, Promise<void>>
-}
-
 /** Queues, ordered by due time. `run` must never throw. `onEnded` is called after each run. */
 function createLanes(
   clock: Pick<Clock, 'wall'>,
   { run, onEnded }: { readonly run: (lane: Lane) => Promise<void>; readonly onEnded: () => void },
-): Lanes {
+) {
   const waiting = new Map<string, Lane & { readonly at: number }>()
   const busy = new Map<string, Promise<void>>()
   const slots = createSlots(clock)
@@ -326,11 +313,13 @@ function createLanes(
   }
 
   return {
-    note({ participant, url }, at) {
+    /** Records when a lane is due. If called again, the earliest time counts. */
+    note({ participant, url }: Lane, at: number): void {
       const key = `${participant} ${url}`
       waiting.set(key, { participant, url, at: Math.min(at, waiting.get(key)?.at ?? at) })
     },
-    beginDue(now) {
+    /** Starts due lanes while there are free slots. */
+    beginDue(now: number): void {
       for (const [key, lane] of waiting) {
         if (slots.isFull()) return
         if (lane.at <= now && !busy.has(key)) begin(key, lane)

@@ -101,16 +101,7 @@ function unreadable(error: unknown): unknown {
   return isParsers ? new SdnUnreadable(`it is not well-formed XML: ${error.message}`, { cause: error }) : error
 }
 
-type Reading = {
-  readonly open: (name: string) => void
-  readonly close: (name: string) => void
-  readonly text: (text: string) => void
-  /** Counts parsed bytes since the last tag. */
-  readonly passed: (bytes: number) => void
-  readonly list: () => SdnList
-}
-
-function createReading(): Reading {
+function createReading() {
   const path: string[] = []
   const wallets = new Set<Wallet>()
   /** Field texts of the open element. */
@@ -121,7 +112,7 @@ function createReading(): Reading {
   let sinceTag = 0
 
   return {
-    open(name) {
+    open(name: string): void {
       sinceTag = 0
       const parent = path.at(-1)
       path.push(name)
@@ -131,25 +122,31 @@ function createReading(): Reading {
       field = wanted[name] === parent ? name : undefined
       if (field !== undefined) fields[field] = ''
     },
-    close(name) {
+    close(name: string): void {
       sinceTag = 0
       path.pop()
       field = undefined
       if (name === 'publshInformation' && path.length === 1) head = fields
       if (name === 'id' && path.includes('sdnEntry')) addAddress(wallets, fields)
     },
-    text(text) {
+    text(text: string): void {
       if (field === undefined) return
       const whole = (fields[field] ?? '') + text
       if (whole.length > MAX_FIELD_CHARS) throw new SdnUnreadable(`its ${field} is longer than ${MAX_FIELD_CHARS}`)
       fields[field] = whole
     },
-    passed(bytes) {
+    /** Counts parsed bytes since the last tag. */
+    passed(bytes: number): void {
       sinceTag += bytes
       if (sinceTag > MAX_PIECE_BYTES)
         throw new SdnUnreadable(`it has more than ${MAX_PIECE_BYTES} bytes between two XML tags`)
     },
-    list: () => ({ publishDate: dateOf(head.Publish_Date), recordCount: countOf(head.Record_Count), entries, wallets }),
+    list: (): SdnList => ({
+      publishDate: dateOf(head.Publish_Date),
+      recordCount: countOf(head.Record_Count),
+      entries,
+      wallets,
+    }),
   }
 }
 

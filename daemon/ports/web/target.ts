@@ -27,10 +27,6 @@ export function bareHost(url: URL): string {
   return url.hostname.startsWith('[') ? url.hostname.slice(1, -1) : url.hostname
 }
 
-function isAddressLiteral(host: string): boolean {
-  return isIP(host) !== 0
-}
-
 /** `public`: any page. `webhook`: participants' endpoints. `operator`: APIs of the operator, at any address. */
 export type WebPolicy = 'public' | 'webhook' | 'operator'
 
@@ -70,7 +66,7 @@ export function targetOf(text: string, policy: WebPolicy, rules: WebRules): WebT
   const target: WebTarget = { ...place, url, reach: isLocal ? 'loopback' : 'public' }
   if (policy === 'webhook') checkWebhook(target, rules)
   else checkPublic(target)
-  if (isAddressLiteral(target.host)) checkAddress(target, target.host)
+  if (isIP(target.host) !== 0) checkAddress(target, target.host)
   return target
 }
 

@@ -110,7 +110,8 @@ function completionOf({ system: { env } }: Examined): Diagnosis {
 
 /** Whether the remotes respond, and accept the credentials that are saved for them. */
 async function remotesOf(host: Examined): Promise<Diagnosis> {
-  const remotes = readableRemotes(host.places)
+  // The check `config` reports unreadable files.
+  const remotes = attempt(() => listRemotes(host.places)) ?? []
   const asked = await Promise.all(
     remotes.map(async ({ name, url, fingerprint }) => {
       const isThere = (await probe(compact({ url, fingerprint }))) !== undefined
@@ -137,11 +138,6 @@ async function refusedAt(host: Examined, remote: string): Promise<string | undef
   } catch {
     return 'cannot be checked'
   }
-}
-
-function readableRemotes(places: Examined['places']): ReturnType<typeof listRemotes> {
-  // The check `config` reports unreadable files.
-  return attempt(() => listRemotes(places)) ?? []
 }
 
 function diskOf({ places }: Examined): Diagnosis {

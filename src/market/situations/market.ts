@@ -1,6 +1,5 @@
 import { DAY_MS } from '../../core/time.ts'
 import { bidOn, fileOf, postRequest } from '../acts.ts'
-import type { Person } from '../hand.ts'
 import { listingOf, type Makeable, made, type Scene, type Situation, visitor } from './scene.ts'
 
 const MONTH_MS = 32 * DAY_MS
@@ -75,10 +74,8 @@ async function planLife({ cast, shelf, told }: Scene): Promise<void> {
   await cast.pixelforge.call('deletePlan', { params: { id } })
 }
 
-type Subscribed = { readonly who: Person; readonly seller: Person; readonly id: string }
-
 /** Subscribes a new user to the plan of another new user. */
-async function subscribed(scene: Scene): Promise<Subscribed> {
+async function subscribed(scene: Scene) {
   const seller = await visitor(scene, { type: 'provider' })
   const service = await listingOf(seller)
   const price = scene.told.price ?? '1.00'

@@ -1,5 +1,5 @@
-import { fileURLToPath } from 'node:url'
 import { AppError } from '../../../../src/core/error.ts'
+import { workerFile } from '../../../../src/core/folder.ts'
 import { HOUR_MS } from '../../../../src/core/time.ts'
 import { defineResource } from '../../../kernel/context.ts'
 import { openThreadPool, type PoolLimits, ThreadError } from '../../../ports/threads.ts'
@@ -139,9 +139,7 @@ const LIMITS: PoolLimits = {
 
 /** Runs the table on a worker thread, because ranking would block other requests. A crashed thread is replaced. */
 function openThread(path: string) {
-  // The worker file is next to this module in the sources and in the bundle.
-  const name = import.meta.url.endsWith('.ts') ? './catalog.worker.ts' : './catalog.worker.js'
-  const pool = openThreadPool(fileURLToPath(new URL(name, import.meta.url)), { ...LIMITS, data: path })
+  const pool = openThreadPool(workerFile(import.meta.url, './catalog'), { ...LIMITS, data: path })
   return {
     call: (name: string, args: readonly unknown[]): Promise<unknown> =>
       pool.run({ name, args, who: 'catalog' }).catch((cause: unknown) => {
