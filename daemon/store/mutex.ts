@@ -1,9 +1,6 @@
 const COMPACT_AFTER_WAITERS = 1_024
 
-/** Runs bodies one at a time, in call order. */
-export type Mutex = { run<T>(body: () => Promise<T>): Promise<T> }
-
-export function createMutex(): Mutex {
+export function createMutex() {
   let busy = false
   /** Waiters in order; moving `head` avoids linear shifts. */
   let waiting: (() => void)[] = []

@@ -8,18 +8,7 @@ export type Probe<E> = (entry: E) => number
 type Position = { readonly block: number; readonly offset: number }
 
 /** A sorted list in blocks; costs are nearly independent of its size. */
-export type Sorted<E> = {
-  size(): number
-  insert(entry: E): void
-  remove(entry: E): boolean
-  replace(entry: E): void
-  /** Number of entries from the first with `from` >= 0 up to, but not including, the first with `to` > 0. */
-  countBetween(from: Probe<E>, to: Probe<E>): number
-  /** Entries with probe >= 0, ascending. */
-  forward(from: Probe<E>): Generator<E>
-  /** Entries with probe <= 0, descending. */
-  backward(from: Probe<E>): Generator<E>
-}
+export type Sorted<E> = ReturnType<typeof createSorted<E>>
 
 /** First index for which `after` holds; else `items.length`. */
 function partition<T>(items: readonly T[], after: (item: T) => boolean): number {
@@ -40,7 +29,7 @@ function intoBlocks<E>(entries: readonly E[]): E[][] {
 }
 
 /** @param entries - sorted in place */
-export function createSorted<E>(compare: (a: E, b: E) => number, entries: E[] = []): Sorted<E> {
+export function createSorted<E>(compare: (a: E, b: E) => number, entries: E[] = []) {
   const blocks = intoBlocks(entries.sort(compare))
   let size = entries.length
 
@@ -78,6 +67,7 @@ export function createSorted<E>(compare: (a: E, b: E) => number, entries: E[] = 
     if (target !== undefined && found.offset < target.length) target[found.offset] = entry
   }
 
+  /** Number of entries from the first with `from` >= 0 up to, but not including, the first with `to` > 0. */
   function countBetween(from: Probe<E>, to: Probe<E>): number {
     return distance(
       blocks,
@@ -92,8 +82,10 @@ export function createSorted<E>(compare: (a: E, b: E) => number, entries: E[] = 
     remove,
     replace,
     countBetween,
-    forward: (from) => ascending(blocks, locate, from),
-    backward: (from) => descending(blocks, locate, from),
+    /** Entries with probe >= 0, ascending. */
+    forward: (from: Probe<E>) => ascending(blocks, locate, from),
+    /** Entries with probe <= 0, descending. */
+    backward: (from: Probe<E>) => descending(blocks, locate, from),
   }
 }
 

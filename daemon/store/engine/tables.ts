@@ -3,13 +3,7 @@ import { type AnyCollection, type AnyIndex, type Change, Conflict, type Scalar }
 import { rowCodec } from './bigints.ts'
 import { type AnyRow, compareScalars, type IndexPlace, indexedValue, placeComparer, rowComparer } from './order.ts'
 
-export type RowIndex = {
-  readonly definition: AnyIndex
-  readonly compareRows: (a: AnyRow, b: AnyRow) => number
-  readonly compareToPlace: (row: AnyRow, place: IndexPlace) => number
-  /** False for rows outside a partial index. */
-  holds(row: AnyRow): boolean
-}
+export type RowIndex = ReturnType<typeof orderIndex>
 
 export type TableShape = ReturnType<typeof shapeTable>
 
@@ -21,8 +15,9 @@ export function shapeTable(collection: AnyCollection, codec = rowCodec(collectio
   return { collection, codec, indexes, uniques }
 }
 
-function orderIndex({ key }: AnyCollection, definition: AnyIndex): RowIndex {
+function orderIndex({ key }: AnyCollection, definition: AnyIndex) {
   const { fields, where } = definition
+  /** False for rows outside a partial index. */
   const holds = (row: AnyRow): boolean => {
     if (where === undefined) return true
     const value = indexedValue(row, where.field)

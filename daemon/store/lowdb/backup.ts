@@ -3,15 +3,7 @@ import { type Disk, realDisk } from '../disk.ts'
 import { StoreMisuse } from '../errors.ts'
 import type { LevelBase } from '../level/level.ts'
 import { migrations as allMigrations } from '../migrations.ts'
-import {
-  BLOB_DIR,
-  type Manifest,
-  readManifest,
-  segmentFile,
-  segmentsBehind,
-  snapshotFile,
-  writeManifest,
-} from './files.ts'
+import { BLOB_DIR, filesOf, type Manifest, readManifest, segmentsBehind, sizeOf, writeManifest } from './files.ts'
 import { freshSegment } from './journal.ts'
 import { writeRows } from './snapshot.ts'
 import { type VerifyOptions, type VerifyReport, verifyStore } from './verify.ts'
@@ -49,9 +41,10 @@ export async function backUp(job: BackupJob): Promise<BackupReport> {
   const whole = level ? await rowsToSnapshot(job, level) : manifest
   const segments = segmentsBehind(manifest.segments, whole.snapshot)
   const active = segments.at(-1) as number
-  const names = [...(level ? [] : snapshotNames(manifest)), ...segments.slice(0, -1).map(segmentFile)]
+  // The last segment is still open.
+  const names = filesOf({ snapshot: level ? 0 : whole.snapshot, segments }).slice(0, -1)
   const copiedBytes = await copyAll({ disk, from: dir, to: target, names })
-  const madeBytes = level ? await sizeOf(disk, target, snapshotNames(whole)) : 0
+  const madeBytes = level ? await sizeOf(disk, target, filesOf({ ...whole, segments: [] })) : 0
   const blobs = await copyBlobs(disk, dir, target)
   await (await freshSegment(disk, target, active)).close()
   await writeManifest(disk, target, { ...whole, previous: null, segments })
@@ -66,11 +59,6 @@ async function rowsToSnapshot({ disk, target, manifest }: BackupJob, level: Leve
   return { ...rest, snapshot: seq }
 }
 
-async function sizeOf(disk: Disk, dir: string, names: readonly string[]): Promise<number> {
-  const found = await Promise.all(names.map((name) => disk.stat(`${dir}/${name}`)))
-  return found.reduce((sum, file) => sum + (file?.sizeBytes ?? 0), 0)
-}
-
 export type RestoreOptions = Omit<VerifyOptions, 'dir'> & { readonly from: string; readonly to: string }
 
 /** Verifies a backup and unpacks it into an empty directory. @throws StoreDamaged, StoreMisuse */
@@ -80,15 +68,10 @@ export async function restoreStore(options: RestoreOptions): Promise<VerifyRepor
   const manifest = (await readManifest(disk, from, migrations.length + 1)) as Manifest // verified above
   await requireEmpty(disk, to)
   const segments = segmentsBehind(manifest.segments, manifest.snapshot)
-  const names = [...snapshotNames(manifest), ...segments.map(segmentFile)]
-  await copyAll({ disk, from, to, names })
+  await copyAll({ disk, from, to, names: filesOf(manifest) })
   await copyBlobs(disk, from, to)
   await writeManifest(disk, to, { ...manifest, previous: null, segments })
   return report
-}
-
-function snapshotNames({ snapshot }: Manifest): string[] {
-  return snapshot === 0 ? [] : [snapshotFile(snapshot)]
 }
 
 async function copyBlobs(disk: Disk, from: string, to: string): Promise<number> {

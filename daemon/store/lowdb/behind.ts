@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Disk } from '../disk.ts'
 import type { Front } from '../engine/front.ts'
 import type { AnyRow } from '../engine/order.ts'
 import { createState, type Staged, type State } from '../engine/rows.ts'
@@ -17,6 +18,15 @@ import { loadersOf, type RecoverInput, type Recovery, recover } from './recover.
 
 /** Opens the database in a folder; tests pass a failing one. */
 export type OpenDb = (dir: string, createIfMissing?: boolean) => Promise<LevelDb>
+
+/** A data directory and what its rows are; tests replace the optional members. */
+export type StoreFolder = {
+  readonly dir: string
+  readonly collections: readonly AnyCollection[]
+  readonly disk?: Disk
+  readonly openDb?: OpenDb
+  readonly migrations?: readonly Migration[]
+}
 
 export type Behind = { readonly front: Front; readonly level: LevelBase }
 

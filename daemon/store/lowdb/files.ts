@@ -46,6 +46,18 @@ export function segmentsBehind(segments: readonly number[], seq: number): number
   return segments.filter((_, n) => (segments[n + 1] ?? Number.POSITIVE_INFINITY) > seq + 1)
 }
 
+/** Names of the snapshot, if there is one, and of the segments behind it. */
+export function filesOf({ snapshot, segments }: Pick<Manifest, 'snapshot' | 'segments'>): string[] {
+  const journal = segmentsBehind(segments, snapshot).map(segmentFile)
+  return snapshot === 0 ? journal : [snapshotFile(snapshot), ...journal]
+}
+
+/** Size of files together, in bytes; missing ones count as empty. */
+export async function sizeOf(disk: Disk, dir: string, names: readonly string[]): Promise<number> {
+  const found = await Promise.all(names.map((name) => disk.stat(`${dir}/${name}`)))
+  return found.reduce((sum, file) => sum + (file?.sizeBytes ?? 0), 0)
+}
+
 const NUMBERED = /^(snapshot|journal)-(\d+)\.ndjson$/
 
 /** Snapshots and segments in a directory, by number. */

@@ -8,6 +8,7 @@ import type { Migration } from '../migrations.ts'
 import type { AnyCollection } from '../port.ts'
 import { type Behind, moveToLevel, type OpenDb, openRows, streamRows } from './behind.ts'
 import {
+  filesOf,
   MANIFEST_FILE,
   type Manifest,
   numberedFiles,
@@ -15,8 +16,7 @@ import {
   ROWS_DIR,
   readManifest,
   segmentFile,
-  segmentsBehind,
-  snapshotFile,
+  sizeOf,
   writeManifest,
 } from './files.ts'
 import { beginBehind } from './journal.ts'
@@ -94,7 +94,7 @@ async function movedIfLarge(
   earlier?: Recovery,
 ): Promise<LoadedStore | string | undefined> {
   const { disk, dir, levelFrom } = input
-  const sizeBytes = await sizeOf(input, found)
+  const sizeBytes = await sizeOf(disk, dir, filesOf(found))
   if (levelFrom === undefined || sizeBytes < levelFrom) return undefined
   const neededBytes = sizeBytes * 2 + DEFAULT_RESERVE_BYTES
   if ((await disk.freeBytes(dir)) < neededBytes)
@@ -146,7 +146,7 @@ async function progressOf(
 ): Promise<{ readonly onBytes?: (bytes: number) => void }> {
   const { onLoaded } = input
   if (onLoaded === undefined) return {}
-  const total = passes * (await sizeOf(input, found))
+  const total = passes * (await sizeOf(input.disk, input.dir, filesOf(found)))
   let read = 0
   let told = 0
   const onBytes = (bytes: number) => {
@@ -156,16 +156,6 @@ async function progressOf(
     told = percent
   }
   return { onBytes }
-}
-
-/** Bytes of the snapshot and of the journal after it. */
-async function sizeOf({ disk, dir }: FirstInput, { snapshot, segments }: Manifest): Promise<number> {
-  const names = [
-    ...(snapshot === 0 ? [] : [snapshotFile(snapshot)]),
-    ...segmentsBehind(segments, snapshot).map(segmentFile),
-  ]
-  const sizes = await Promise.all(names.map(async (name) => (await disk.stat(`${dir}/${name}`))?.sizeBytes ?? 0))
-  return sizes.reduce((sum, size) => sum + size, 0)
 }
 
 async function create(input: FirstInput, format: number): Promise<Manifest> {
@@ -205,9 +195,7 @@ type RewriteInput = FirstInput & {
 async function rewrite(input: RewriteInput): Promise<{ manifest: Manifest; recovery: Recovery }> {
   const { disk, dir, state, found, recovery, format } = input
   const { seq } = recovery
-  const settled = (): Promise<number> => Promise.resolve(seq)
-  const job = { disk, dir, state, format, seq, settled, restMs: 0, isCancelled: () => false }
-  const snapshotBytes = seq === 0 ? 0 : ((await writeSnapshot(job)) ?? 0)
+  const snapshotBytes = seq === 0 ? 0 : ((await writeSnapshot({ disk, dir, state, format, seq })) ?? 0)
   const { rows: _level, ...rest } = found
   const manifest = await beginBehind(disk, dir, { ...rest, format, stopped: seq, snapshot: seq })
   await removeUnlisted(disk, dir, manifest)

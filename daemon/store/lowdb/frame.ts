@@ -61,18 +61,18 @@ export function wasWhole(line: RawLine): boolean {
   return buffer[end - 1] === CLOSING && buffer.subarray(at, at + TX_START.length).equals(TX_START)
 }
 
-/** Result of a scan. `lastLineEnd`: end of the last accepted line. A line after it is unfinished or was refused. */
-export type ScanEnd = { readonly sizeBytes: number; readonly lastLineEnd: number; readonly isOverlong: boolean }
-
 /** `from`: where a line starts. `rest`: awaited after each chunk of lines. */
 type ScanOptions = { readonly from?: number; readonly rest?: (() => Promise<void>) | undefined }
 
-/** Reads a file line by line. Stops when `visit` returns false. */
+/**
+ * Reads a file line by line. Stops when `visit` returns false.
+ * @returns `lastLineEnd`: end of the last accepted line. A line after it is unfinished or was refused.
+ */
 export async function scanLines(
   file: DiskFile,
   visit: (line: RawLine) => boolean,
   { from = 0, rest }: ScanOptions = {},
-): Promise<ScanEnd> {
+) {
   const sizeBytes = await file.sizeBytes()
   let carry: Buffer = Buffer.alloc(0)
   let position = from

@@ -1,7 +1,7 @@
 import type { Disk, DiskFile } from '../disk.ts'
 import { type Migration, migrated } from '../migrations.ts'
 import type { AnyCollection } from '../port.ts'
-import { type Manifest, QUARANTINE_DIR, segmentFile, snapshotFile } from './files.ts'
+import { filesOf, type Manifest, QUARANTINE_DIR, sizeOf, snapshotFile } from './files.ts'
 import { scanLines, unframe } from './frame.ts'
 import { beginBehind } from './journal.ts'
 import { type Quarantined, quarantineAll } from './quarantine.ts'
@@ -35,8 +35,7 @@ type Write = { readonly collection: string; readonly key: string; readonly row: 
 export async function dropGarbage(job: GarbageJob): Promise<(Quarantined & { finding: string }) | undefined> {
   const { disk, dir, manifest, seq } = job
   const names = filesOf(manifest)
-  const sizes = await Promise.all(names.map(async (name) => (await disk.stat(`${dir}/${name}`))?.sizeBytes ?? 0))
-  const wholeBytes = sizes.reduce((sum, size) => sum + size, 0)
+  const wholeBytes = await sizeOf(disk, dir, names)
   if (wholeBytes < MIN_GARBAGE_BYTES) return undefined
   const temporary = `${dir}/${snapshotFile(seq)}.tmp`
   const liveBytes = await writeLiving(job, names, temporary)
@@ -54,11 +53,6 @@ export async function dropGarbage(job: GarbageJob): Promise<(Quarantined & { fin
 
 function inMb(bytes: number): string {
   return (bytes / MB).toFixed(1)
-}
-
-function filesOf({ snapshot, segments }: Manifest): string[] {
-  const journal = segments.filter((first) => first > snapshot).map(segmentFile)
-  return snapshot === 0 ? journal : [snapshotFile(snapshot), ...journal]
 }
 
 /** @returns bytes written */

@@ -20,31 +20,7 @@ type Queued = {
 }
 
 /** The newest segment of the journal, with a queue of entries. Batches are written and synced one at a time. */
-export type Journal = {
-  append(entry: EncodedChange): Promise<void>
-  durable(): Promise<void>
-  hasQueued(): boolean
-  /** Number of transactions in the last sync. */
-  lastBatch(): number
-  /** Writes and syncs the next batch; lowdb's `write` calls it. */
-  flush(): Promise<void>
-  /**
-   * Ends the segment at the flushed position.
-   * @param list - adds the new segment to the manifest before its first write
-   * @returns first transaction of the new segment
-   */
-  switchSegment(list: (firstSeq: number) => Promise<void>): Promise<number>
-  failure(): StoreStopped | undefined
-  /** Stops the journal permanently. Pending transactions are not acknowledged. */
-  fail(error: unknown): void
-  /** Total size of the segments since the current snapshot, in bytes. */
-  bytes(): number
-  /** Number of batches written since opening. */
-  syncs(): number
-  /** Restarts the byte count after a snapshot. */
-  restartCount(): void
-  close(): Promise<void>
-}
+export type Journal = Awaited<ReturnType<typeof openJournal>>
 
 export type JournalOptions = {
   readonly disk: Disk
@@ -61,48 +37,31 @@ export type JournalOptions = {
   readonly onFailed: (error: StoreStopped) => void
 }
 
-function createQueue() {
-  let items: Queued[] = []
-  return {
-    isEmpty: () => items.length === 0,
-    push(item: Queued): void {
-      items.push(item)
-    },
-    /** Entries of the next batch; at least one if any wait. */
-    take(): Queued[] {
-      let size = 0
-      let count = 0
-      for (const item of items) {
-        if (count > 0 && size + item.line.length > MAX_BATCH_BYTES) break
-        size += item.line.length
-        count += 1
-      }
-      const batch = items.slice(0, count)
-      items = items.slice(count)
-      return batch
-    },
-    takeAll(): Queued[] {
-      const all = items
-      items = []
-      return all
-    },
-  }
+/** Takes the entries of the next batch; at least one if any wait. */
+function takeBatch(queue: Queued[]): Queued[] {
+  let size = 0
+  const end = queue.findIndex(({ line }, at) => {
+    size += line.length
+    return at > 0 && size > MAX_BATCH_BYTES
+  })
+  return queue.splice(0, end < 0 ? queue.length : end)
 }
 
 /** Opens the newest segment. */
-export async function openJournal(options: JournalOptions): Promise<Journal> {
-  const queue = createQueue()
+export async function openJournal(options: JournalOptions) {
+  const queue: Queued[] = []
   const io = createMutex()
   const segment = await openSegment(options)
   let { journalBytes, lastSeq, lastBatch, syncs } = { ...options, lastBatch: 0, syncs: 0 }
   let latest: Promise<void> = Promise.resolve()
   let failure: StoreStopped | undefined
 
+  /** Stops the journal permanently. Pending transactions are not acknowledged. */
   function fail(error: unknown): void {
     if (failure !== undefined) return
     failure = new StoreStopped('the store has stopped: a write to the disk failed', { cause: error })
     options.onFailed(failure)
-    for (const entry of queue.takeAll()) entry.reject(failure)
+    for (const entry of queue.splice(0)) entry.reject(failure)
   }
 
   function append({ change, json }: EncodedChange): Promise<void> {
@@ -113,7 +72,7 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
   }
 
   async function flushBatch(): Promise<void> {
-    const batch = queue.take()
+    const batch = takeBatch(queue)
     if (batch.length === 0) return
     try {
       const bytes = await segment.append(Buffer.from(batch.map(({ line }) => line).join('')))
@@ -132,17 +91,27 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
 
   return {
     append,
-    durable: () => (failure === undefined ? latest : Promise.reject(failure)),
+    durable: (): Promise<void> => (failure === undefined ? latest : Promise.reject(failure)),
+    /** Number of transactions in the last sync. */
     lastBatch: () => lastBatch,
-    hasQueued: () => !queue.isEmpty(),
+    hasQueued: () => queue.length > 0,
+    /** Writes and syncs the next batch; lowdb's `write` calls it. */
     flush: () => io.run(flushBatch),
-    switchSegment: (list) =>
+    /**
+     * Ends the segment at the flushed position.
+     * @param list - adds the new segment to the manifest before its first write
+     * @returns first transaction of the new segment
+     */
+    switchSegment: (list: (firstSeq: number) => Promise<void>): Promise<number> =>
       io.run(() => (failure === undefined ? segment.next(lastSeq + 1, list) : Promise.reject(failure))),
     failure: () => failure,
     fail,
+    /** Total size of the segments since the current snapshot, in bytes. */
     bytes: () => journalBytes,
+    /** Number of batches written since opening. */
     syncs: () => syncs,
-    restartCount: () => {
+    /** Restarts the byte count after a snapshot. */
+    restartCount: (): void => {
       journalBytes = segment.bytes()
     },
     close: () => io.run(() => segment.close(failure === undefined)),

@@ -64,13 +64,9 @@ export function takeLock(dir: string, waitMs = 0): Lock {
     db.exec('BEGIN EXCLUSIVE') // without "locking_mode": two that open at once would wait for each other
   } catch (error) {
     db?.close()
-    if (isHeld(error)) throw new StoreLocked(dir)
+    if (error instanceof Error && 'errcode' in error && heldCodes.has(Number(error.errcode))) throw new StoreLocked(dir)
     throw error instanceof Error ? Object.assign(error, { path: dir }) : error
   }
   const held = db
   return { release: () => held.close() }
-}
-
-function isHeld(error: unknown): boolean {
-  return error instanceof Error && 'errcode' in error && heldCodes.has(Number(error.errcode))
 }

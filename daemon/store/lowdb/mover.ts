@@ -1,6 +1,6 @@
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
+import { workerFile } from '../../../src/core/folder.ts'
 import { bigintsAmong } from '../engine/bigints.ts'
 import type { FileBatch, Mover } from '../level/level.ts'
 import type { AnyCollection } from '../port.ts'
@@ -23,10 +23,8 @@ export type Moving = FileBatch & {
 export function moverOf(dir: string, all: readonly AnyCollection[]): Mover {
   const collections = all.map(plain)
   return async (batch) => {
-    // The worker file is next to this module in the sources and in the bundle.
-    const name = import.meta.url.endsWith('.ts') ? './rows.worker.ts' : './rows.worker.js'
     const workerData = { ...batch, dir, collections } satisfies Moving
-    const thread = new Worker(fileURLToPath(new URL(name, import.meta.url)), { workerData, env: {} })
+    const thread = new Worker(workerFile(import.meta.url, './rows'), { workerData, env: {} })
     const ended = once(thread, 'exit').then(([code]) => {
       throw new Error(`the thread that moves rows to the disk ended with ${code}`)
     })

@@ -8,10 +8,10 @@ import { type ChangeSink, createEngine, type StoreEngine } from '../engine/engin
 import { type Base, memoryBase } from '../engine/rows.ts'
 import { encodeChange, inOrder } from '../engine/tables.ts'
 import type { StoreStopped } from '../errors.ts'
-import { migrations as allMigrations, type Migration } from '../migrations.ts'
-import type { AnyCollection, Change, Store, StoreStats } from '../port.ts'
+import { migrations as allMigrations } from '../migrations.ts'
+import type { Change, Store, StoreStats } from '../port.ts'
 import { type BackupReport, backUp } from './backup.ts'
-import { isBehind, type OpenDb } from './behind.ts'
+import { isBehind, type StoreFolder } from './behind.ts'
 import { BLOB_DIR } from './files.ts'
 import { type LoadedStore, loadOrCreate } from './first.ts'
 import { type Durability, type Journal, openJournal } from './journal.ts'
@@ -20,17 +20,13 @@ import { COMPACT_ABOVE_BYTES, createMaintenance, type Maintenance } from './main
 import type { Recovery } from './recover.ts'
 import { DEFAULT_RESERVE_BYTES, type Space, watchSpace, whileRoom } from './space.ts'
 
-export type LowdbStoreOptions = {
-  readonly dir: string
-  readonly collections: readonly AnyCollection[]
+export type LowdbStoreOptions = StoreFolder & {
   /** Wall time for transactions, epoch milliseconds. */
   readonly now: () => number
   /** Called once when a write or sync failed and the process must end. */
   readonly onFatal: (error: StoreStopped) => void
   /** Default `full`. */
   readonly durability?: Durability
-  readonly disk?: Disk
-  readonly migrations?: readonly Migration[]
   readonly newStoreId?: () => string
   readonly compactAboveBytes?: number
   readonly reserveBytes?: number
@@ -39,7 +35,6 @@ export type LowdbStoreOptions = {
    * (default: they stay where they are).
    */
   readonly levelFrom?: number
-  readonly openDb?: OpenDb
   readonly watchdogMs?: number
   /** Called with the percentage read so far. If it throws, opening fails. */
   readonly onLoaded?: (percent: number) => void

@@ -3,8 +3,7 @@ import { type Disk, realDisk } from '../disk.ts'
 import { createState, type State } from '../engine/rows.ts'
 import { StoreDamaged, StoreMisuse } from '../errors.ts'
 import { migrations as allMigrations, type Migration } from '../migrations.ts'
-import type { AnyCollection } from '../port.ts'
-import { type OpenDb, ownerOfRows, salvageRows, streamRows } from './behind.ts'
+import { ownerOfRows, type StoreFolder, salvageRows, streamRows } from './behind.ts'
 import {
   type Manifest,
   numberedFiles,
@@ -24,12 +23,7 @@ import { type Cut, cutBehind, type Quarantined, quarantineAll } from './quaranti
 import type { StoredTx } from './recover.ts'
 import { readSnapshot, salvageSnapshot, writeSnapshot } from './snapshot.ts'
 
-export type RepairOptions = {
-  readonly dir: string
-  readonly collections: readonly AnyCollection[]
-  readonly disk?: Disk
-  readonly openDb?: OpenDb
-  readonly migrations?: readonly Migration[]
+export type RepairOptions = StoreFolder & {
   /** Whether a row is needed (default: all). */
   readonly isNeeded?: (collection: string, row: Readonly<Record<string, unknown>>) => boolean
   /** Makes an id for the store, if the manifest is lost. */
@@ -91,8 +85,7 @@ async function writeAnew(
   const { disk, dir } = input
   const { state, lastSeq: seq } = footing
   const moved = await quarantineAll({ disk, dir, manifest, ...footing })
-  const settled = (): Promise<number> => Promise.resolve(seq)
-  await writeSnapshot({ disk, dir, state, format: manifest.format, seq, settled, restMs: 0, isCancelled: () => false })
+  await writeSnapshot({ disk, dir, state, format: manifest.format, seq })
   const { rows: _level, ...rest } = manifest
   await beginBehind(disk, dir, { ...rest, snapshot: seq })
   return moved

@@ -29,12 +29,12 @@ export type SnapshotJob = {
   readonly format: number
   /** Last transaction before the first replayed segment. */
   readonly seq: number
-  /** Waits until `state` is durable. @returns the number of its last transaction */
-  readonly settled: () => Promise<number>
-  /** Pause after each slice; 0 if no other work waits. */
-  readonly restMs: number
+  /** Waits until `state` is durable. @returns the number of its last transaction (default: `seq`) */
+  readonly settled?: () => Promise<number>
+  /** Pause after each slice (default: 0, if no other work waits). */
+  readonly restMs?: number
   /** Whether to stop without a snapshot. */
-  readonly isCancelled: () => boolean
+  readonly isCancelled?: () => boolean
 }
 
 /** Writes the lines of a snapshot: a header, records with a running checksum, and a footer. */
@@ -93,7 +93,7 @@ export async function writeSnapshot(job: SnapshotJob): Promise<number | undefine
   const counts = Object.fromEntries([...state].map(([collection, table]) => [collection, table.rows.size]))
   const lines = await snapshotLines(file, { format, seq, counts })
   for (const table of state.values()) if (!(await writeTable(job, table, lines))) return undefined
-  const sizeBytes = await lines.end(await job.settled())
+  const sizeBytes = await lines.end((await job.settled?.()) ?? seq)
   await disk.rename(`${dir}/${name}.tmp`, `${dir}/${name}`)
   await disk.syncDir(dir)
   return sizeBytes
@@ -115,7 +115,7 @@ export async function writeRows(
 }
 
 async function writeTable(
-  job: SnapshotJob,
+  { restMs = 0, isCancelled }: SnapshotJob,
   { shape, rows }: RowSet,
   lines: Awaited<ReturnType<typeof snapshotLines>>,
 ): Promise<boolean> {
@@ -126,20 +126,18 @@ async function writeTable(
     left -= 1
     if (!lines.add(shape.collection.name, shape.codec.toJson(row))) continue
     await lines.flush()
-    await (job.restMs > 0 ? sleep(job.restMs) : nextTurn())
-    if (job.isCancelled()) return false
+    await (restMs > 0 ? sleep(restMs) : nextTurn())
+    if (isCancelled?.()) return false
   }
   return true
 }
-
-export type SnapshotFacts = { readonly through: number; readonly records: number; readonly sizeBytes: number }
 
 /** Loads a snapshot. @throws StoreDamaged for a bad line or footer */
 export async function readSnapshot(
   disk: Disk,
   dir: string,
   want: { seq: number; loaderOf: (format: number) => Loader; rest?: (() => Promise<void>) | undefined },
-): Promise<SnapshotFacts> {
+) {
   const path = `${dir}/${snapshotFile(want.seq)}`
   if ((await disk.stat(path)) === undefined) throw new StoreDamaged(path, 0, 'the snapshot is missing')
   await using file = await disk.open(path, 'read')

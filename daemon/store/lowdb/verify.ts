@@ -3,20 +3,13 @@ import { createReadStream } from 'node:fs'
 import { isBlobName } from '../blobs.ts'
 import { type Disk, realDisk } from '../disk.ts'
 import { StoreMisuse } from '../errors.ts'
-import { migrations as allMigrations, type Migration } from '../migrations.ts'
+import { migrations as allMigrations } from '../migrations.ts'
 import type { AnyCollection, AnyIndex, Row } from '../port.ts'
-import { type OpenDb, streamRows } from './behind.ts'
+import { type StoreFolder, streamRows } from './behind.ts'
 import { BLOB_DIR, readManifest } from './files.ts'
 import type { TornTail } from './recover.ts'
 
-export type VerifyOptions = {
-  readonly dir: string
-  readonly collections: readonly AnyCollection[]
-  readonly visit?: (collection: string, row: Row) => void
-  readonly disk?: Disk
-  readonly openDb?: OpenDb
-  readonly migrations?: readonly Migration[]
-}
+export type VerifyOptions = StoreFolder & { readonly visit?: (collection: string, row: Row) => void }
 
 export type VerifyReport = {
   readonly storeId: string
