@@ -42,6 +42,11 @@ export type SettleRefusal = {
   readonly transaction?: Hex
 }
 
+/** The refusal of a transfer whose bytes were not sent. */
+export function unsent(failure: SettleFailure): SettleRefusal {
+  return { ok: false, failure, sent: false }
+}
+
 export type SettleResult =
   /** `already`: an earlier call moved the money, with this `transaction`. */
   { ok: true; transaction: Hex; already: boolean } | SettleRefusal

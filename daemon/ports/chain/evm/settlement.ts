@@ -2,17 +2,18 @@ import { bytesToHex } from '@noble/hashes/utils.js'
 import { type Authorization, MAX_UINT256 } from '../../../../src/core/authorization.ts'
 import type { Hex, Wallet } from '../../../../src/core/hex.ts'
 import { type Usdc, usdc } from '../../../../src/core/money.ts'
-import type {
-  ChainPort,
-  Finality,
-  PayoutOrder,
-  PayToAddress,
-  SettleFailure,
-  SettleRefusal,
-  SettleResult,
-  TransferFailure,
-  TransferResult,
-  VerifyResult,
+import {
+  type ChainPort,
+  type Finality,
+  type PayoutOrder,
+  type PayToAddress,
+  type SettleFailure,
+  type SettleRefusal,
+  type SettleResult,
+  type TransferFailure,
+  type TransferResult,
+  unsent,
+  type VerifyResult,
 } from '../chain.ts'
 import type { Signer } from '../key.ts'
 import { payoutNonce } from '../signature.ts'
@@ -97,22 +98,18 @@ async function ofDeployed(
   given: Hex,
 ): Promise<Hex | SettleRefusal> {
   const { from } = authorization
-  if (isTooLong(given)) return refused('signature_invalid')
+  if (isTooLong(given)) return unsent('signature_invalid')
   const wallet = undeployedIn(given)
   if (wallet === undefined) return given
-  if (wallet === 'malformed') return refused('signature_invalid')
+  if (wallet === 'malformed') return unsent('signature_invalid')
   if ((await parts.reads.code(from)) !== '0x') return wallet.signature
-  if (!isAllowed(parts, wallet)) return refused('wallet_unsupported')
-  if (!(await agreesOnceDeployed(parts, authorization, wallet))) return refused('signature_invalid')
+  if (!isAllowed(parts, wallet)) return unsent('wallet_unsupported')
+  if (!(await agreesOnceDeployed(parts, authorization, wallet))) return unsent('signature_invalid')
   const { factory: to, deploy: data } = wallet
   const outcome = await parts.queue.call({ id: `wallet:${from}`, to, data, gas: DEPLOY_GAS })
   if (outcome.ok || (await parts.reads.code(from)) !== '0x') return wallet.signature
   // The call that deploys the wallet failed. The payment itself was not sent.
-  return refused(outcome.failure === 'unavailable' ? 'unavailable' : 'wallet_unsupported')
-}
-
-function refused(failure: SettleFailure): SettleRefusal {
-  return { ok: false, failure, sent: false }
+  return unsent(outcome.failure === 'unavailable' ? 'unavailable' : 'wallet_unsupported')
 }
 
 function isAllowed({ walletFactories }: SettlementParts, { factory }: Undeployed): boolean {

@@ -21,9 +21,9 @@ import {
   type PayoutOrder,
   type SettleAuthorization,
   type SettleFailure,
-  type SettleRefusal,
   type SettleResult,
   type TransferResult,
+  unsent,
 } from '../chain.ts'
 import { openDigests, type Recover } from '../signature.ts'
 import {
@@ -175,14 +175,9 @@ async function settle(settlement: Settlement): Promise<SettleResult> {
   const done = await t.table(sandboxTransfers).get(id)
   if (done?.digest === digest) return { ok: true, transaction: done.transaction, already: true }
   const failure = await refusalOf(t, settlement)
-  if (failure !== undefined) return refused(failure)
+  if (failure !== undefined) return unsent(failure)
   const moved = await move(t, asset, { id, kind: 'authorization', from, to, amount: usdc(value), digest, at })
-  return moved === undefined ? refused('insufficient_funds') : { ok: true, ...moved }
-}
-
-/** `sent` is false, because the bytes never leave this ledger. */
-function refused(failure: SettleFailure): SettleRefusal {
-  return { ok: false, failure, sent: false }
+  return moved === undefined ? unsent('insufficient_funds') : { ok: true, ...moved }
 }
 
 type SettleParams = Pick<Settlement, 'authorization' | 'signed' | 'at'>

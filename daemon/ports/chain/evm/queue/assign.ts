@@ -100,7 +100,6 @@ export function openTx(core: Core, row: ChainTxRow): OpenTx {
     sentAt: now,
     sentHead: core.head?.number ?? row.first_head,
     resends: 0,
-    doubtAt: undefined,
     isFollowed: false,
     confirmed: Promise.withResolvers(),
   }

@@ -99,17 +99,17 @@ export type TransferWork = {
   readonly priority: 'payment' | 'payout'
   readonly done: PromiseWithResolvers<SettleResult>
   /** The reorged transaction that had moved the money. */
-  undone: Hex | undefined
+  undone?: Hex | undefined
   /** Whether to send the transfer alone, because its payer has code or its batch failed. */
   alone: boolean
   /** Failed attempts; a batch counts as 1, a single transaction as 2. */
   tries: number
-  transaction: Hex | undefined
+  transaction?: Hex | undefined
   /** Earliest time of the next attempt, machine milliseconds. */
   notBefore: number
   /** Number of the latest block when the first transaction was signed. Event searches start at this block. */
-  since: number | undefined
-  tx: OpenTx | undefined
+  since?: number | undefined
+  tx?: OpenTx | undefined
   readonly at: number
 }
 
@@ -119,9 +119,9 @@ export type CallWork = {
   readonly order: CallOrder
   readonly done: PromiseWithResolvers<OrderOutcome>
   tries: number
-  transaction: Hex | undefined
+  transaction?: Hex | undefined
   notBefore: number
-  tx: OpenTx | undefined
+  tx?: OpenTx | undefined
   readonly at: number
 }
 
@@ -141,7 +141,7 @@ export type OpenTx = {
   sentHead: number
   resends: number
   /** Time when another transaction was first seen to use the nonce. */
-  doubtAt: number | undefined
+  doubtAt?: number | undefined
   /** Whether `follow` has checked the transaction's block since inclusion. */
   isFollowed: boolean
   readonly confirmed: PromiseWithResolvers<void>
@@ -170,7 +170,7 @@ export type Core = {
   readonly watched: Map<string, ChainTransferRow>
   watchedAt: number
   /** Resends an external facilitator's transfer that the chain dropped. */
-  resend: ((order: TransferOrder) => Promise<void>) | undefined
+  resend?: ((order: TransferOrder) => Promise<void>) | undefined
   readonly resending: Set<string>
   /** The gas key that sends new orders. */
   sender: GasSender
@@ -180,23 +180,23 @@ export type Core = {
   isHeld: boolean
   /** Whether orders are being turned into transactions. */
   isAssembling: boolean
-  head: Head | undefined
+  head?: Head | undefined
   headAt: number
   tip: bigint
-  gasBalance: bigint | undefined
+  gasBalance?: bigint | undefined
   /** Time when gas balance and tip were last read. */
   purseAt: number
-  held: QueueStatus['held']
+  held?: QueueStatus['held']
   tokenPaused: boolean
   /** Smoothed time to inclusion, milliseconds. */
   inclusionMs: number
   /** Whether a transaction needs a fee above the limit. */
   stuck: boolean
   /** Hash of the head when receipts were last read; `lookedAt` is the time of that read. */
-  looked: Hex | undefined
+  looked?: Hex | undefined
   lookedAt: number
   /** Head at the last check of included transactions. `followedAt` is the time of that check. */
-  canon: Head | undefined
+  canon?: Head | undefined
   followedAt: number
   readonly tags: Tags
   /** Whether something was sent since receipts were last read. */
@@ -215,8 +215,8 @@ export type Core = {
   /** Heads that were seen, by hash, newest last. */
   readonly line: Map<Hex, Head>
   readonly counts: Counts
-  lastError: QueueStatus['lastError']
-  lastFailed: QueueStatus['lastFailed']
+  lastError?: QueueStatus['lastError']
+  lastFailed?: QueueStatus['lastFailed']
   reorgedAt: number
   reversedAt: number
   readonly listeners: Set<(reversal: Reversal) => void>

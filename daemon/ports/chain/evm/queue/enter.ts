@@ -100,9 +100,7 @@ function newCall({ options }: Core, key: string, order: CallOrder): CallWork {
     order,
     done: Promise.withResolvers(),
     tries: 0,
-    transaction: undefined,
     notBefore: 0,
-    tx: undefined,
     at: options.wall(),
   }
 }

@@ -96,13 +96,9 @@ export function newTransfer(core: Core, given: Given): TransferWork {
     key: `${given.authorization.from}:${given.authorization.nonce}`,
     ...given,
     done: Promise.withResolvers(),
-    undone: undefined,
     alone: false,
     tries: 0,
-    transaction: undefined,
     notBefore: 0,
-    since: undefined,
-    tx: undefined,
     at: core.options.wall(),
   }
 }

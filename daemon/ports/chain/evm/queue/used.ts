@@ -18,7 +18,7 @@ export type Use =
 
 export type Searched = {
   readonly authorization: Pick<Authorization, 'from' | 'to' | 'value' | 'nonce'>
-  readonly since: number | undefined
+  readonly since?: number | undefined
 }
 
 /** Finds the event by which an authorization was used or cancelled, if any. @throws RpcUnavailableError */
