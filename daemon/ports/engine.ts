@@ -81,9 +81,8 @@ export function openBoard<E extends object>(engines: { readonly [N in keyof E]: 
     if (!isClosed) timers.set(name, setTimeout(() => void look(name), ms).unref())
   }
 
-  const ports = Object.fromEntries(list.map(([name, { port }]) => [name, port])) as E // one port for each name
   return {
-    ports,
+    ports: Object.fromEntries(list.map(([name, { port }]) => [name, port])) as E, // one port for each name
     /** The engines in `names` that are unavailable now. */
     lacking: (names: readonly (keyof E & string)[]): readonly string[] =>
       names.filter((name) => standing.get(name)?.status !== 'ok'),

@@ -127,6 +127,6 @@ async function escrowedOf(t: ReadTx, job: JobRow): Promise<Escrowed> {
   }
 }
 
-function refOf(job: JobRow) {
+export function refOf(job: JobRow) {
   return { kind: 'job', id: job.id }
 }

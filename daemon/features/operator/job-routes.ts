@@ -19,9 +19,10 @@ import { contractMirror } from '../escrow/contract.ts'
 import { noteWithdrawn } from '../escrow/observe.ts'
 import { sendRefunds } from '../jobs/acts.ts'
 import { lockJob } from '../jobs/apply.ts'
+import { refOf } from '../jobs/escrow.ts'
 import { ruleOn, withdrawInEmergency } from '../jobs/escrow-monitor.ts'
 import { jobMachine } from '../jobs/machine.ts'
-import { type Deliverables, type JobRow, jobs } from '../jobs/rows.ts'
+import { type Deliverables, jobs } from '../jobs/rows.ts'
 import { aboutJob, isLate, jobSummary, jobView, placeOf } from '../jobs/view.ts'
 import { ledger } from '../ledger/rows.ts'
 import { services } from '../listings/rows.ts'
@@ -149,7 +150,7 @@ export const rulingRoutes: FreeHandlers<typeof rulingsApi> = {
       }
       const ruled = await ruleOn(t, draw, { job: locked, decision: { outcome, toBuyer, reason, by: 'admin', at: now } })
       const detail = { outcome, ...(toBuyer === undefined ? {} : { buyer_amount: formatAmount(toBuyer) }) }
-      await audit(t, draw, { act: 'job.resolve', subject: subjectOf(locked), reason, changed: true, detail, by: call })
+      await audit(t, draw, { act: 'job.resolve', subject: refOf(locked), reason, changed: true, detail, by: call })
       return ruled
     })
     sendRefunds(ctx, job)
@@ -167,7 +168,7 @@ export const rulingRoutes: FreeHandlers<typeof rulingsApi> = {
       if (isPaid && !isNoted) await noteWithdrawn(t, locked.id, paid.transaction)
       const withdrawn = isNoted ? locked : await withdrawInEmergency(t, draw, { job: locked, reason, at: now, isPaid })
       const detail = { amount: formatAmount(locked.amount), ...compact({ transaction: paid?.transaction }) }
-      await audit(t, draw, { act: 'job.withdraw', subject: subjectOf(locked), reason, changed: true, detail, by: call })
+      await audit(t, draw, { act: 'job.withdraw', subject: refOf(locked), reason, changed: true, detail, by: call })
       return withdrawn
     })
     sendRefunds(ctx, job)
@@ -193,8 +194,4 @@ async function paidByContract(ctx: Context, id: string): Promise<{ transaction?:
   throw new AppError('unavailable', `The escrow contract did not pay the buyer: ${result.reason ?? result.failure}.`, {
     retryAfter: CHAIN_RETRY_SECONDS,
   })
-}
-
-function subjectOf(job: JobRow) {
-  return { kind: 'job', id: job.id }
 }

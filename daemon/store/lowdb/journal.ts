@@ -20,7 +20,31 @@ type Queued = {
 }
 
 /** The newest segment of the journal, with a queue of entries. Batches are written and synced one at a time. */
-export type Journal = Awaited<ReturnType<typeof openJournal>>
+export type Journal = {
+  append(entry: EncodedChange): Promise<void>
+  durable(): Promise<void>
+  hasQueued(): boolean
+  /** Number of transactions in the last sync. */
+  lastBatch(): number
+  /** Writes and syncs the next batch; lowdb's `write` calls it. */
+  flush(): Promise<void>
+  /**
+   * Ends the segment at the flushed position.
+   * @param list - adds the new segment to the manifest before its first write
+   * @returns first transaction of the new segment
+   */
+  switchSegment(list: (firstSeq: number) => Promise<void>): Promise<number>
+  failure(): StoreStopped | undefined
+  /** Stops the journal permanently. Pending transactions are not acknowledged. */
+  fail(error: unknown): void
+  /** Total size of the segments since the current snapshot, in bytes. */
+  bytes(): number
+  /** Number of batches written since opening. */
+  syncs(): number
+  /** Restarts the byte count after a snapshot. */
+  restartCount(): void
+  close(): Promise<void>
+}
 
 export type JournalOptions = {
   readonly disk: Disk
@@ -48,7 +72,7 @@ function takeBatch(queue: Queued[]): Queued[] {
 }
 
 /** Opens the newest segment. */
-export async function openJournal(options: JournalOptions) {
+export async function openJournal(options: JournalOptions): Promise<Journal> {
   const queue: Queued[] = []
   const io = createMutex()
   const segment = await openSegment(options)
@@ -56,7 +80,6 @@ export async function openJournal(options: JournalOptions) {
   let latest: Promise<void> = Promise.resolve()
   let failure: StoreStopped | undefined
 
-  /** Stops the journal permanently. Pending transactions are not acknowledged. */
   function fail(error: unknown): void {
     if (failure !== undefined) return
     failure = new StoreStopped('the store has stopped: a write to the disk failed', { cause: error })
@@ -91,27 +114,17 @@ export async function openJournal(options: JournalOptions) {
 
   return {
     append,
-    durable: (): Promise<void> => (failure === undefined ? latest : Promise.reject(failure)),
-    /** Number of transactions in the last sync. */
+    durable: () => (failure === undefined ? latest : Promise.reject(failure)),
     lastBatch: () => lastBatch,
     hasQueued: () => queue.length > 0,
-    /** Writes and syncs the next batch; lowdb's `write` calls it. */
     flush: () => io.run(flushBatch),
-    /**
-     * Ends the segment at the flushed position.
-     * @param list - adds the new segment to the manifest before its first write
-     * @returns first transaction of the new segment
-     */
-    switchSegment: (list: (firstSeq: number) => Promise<void>): Promise<number> =>
+    switchSegment: (list) =>
       io.run(() => (failure === undefined ? segment.next(lastSeq + 1, list) : Promise.reject(failure))),
     failure: () => failure,
     fail,
-    /** Total size of the segments since the current snapshot, in bytes. */
     bytes: () => journalBytes,
-    /** Number of batches written since opening. */
     syncs: () => syncs,
-    /** Restarts the byte count after a snapshot. */
-    restartCount: (): void => {
+    restartCount: () => {
       journalBytes = segment.bytes()
     },
     close: () => io.run(() => segment.close(failure === undefined)),
