@@ -132,9 +132,9 @@ export default defineConfig(({ mode }) => {
       maxWorkers: workersOf(mode),
       ...(isRest ? { sequence: { sequencer: DeepFirst } } : {}),
       // Slow machines are waited for; nothing here measures time.
-      testTimeout: 600_000,
-      expect: { poll: { timeout: 120_000 } },
-      hookTimeout: 600_000,
+      testTimeout: 1_800_000,
+      expect: { poll: { timeout: 600_000 } },
+      hookTimeout: 1_800_000,
       teardownTimeout: 60_000,
       allowOnly: false,
       reporters: [

@@ -16,7 +16,6 @@ import { copyTree } from '../fixtures/kit/tree-copy.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const OUTPUT_BYTES_MAX = 64 * 1024 * 1024
-const PATIENCE_MS = 1_200_000
 
 let tree = ''
 
@@ -69,7 +68,7 @@ async function sectionOf(heading: string): Promise<string> {
 beforeAll(async () => {
   tree = await mkdtemp(join(tmpdir(), 'souk-contributing-'))
   await copyTree(tree)
-}, PATIENCE_MS)
+})
 afterAll(() => rm(tree, { recursive: true, force: true }))
 
 describe('what docs/CONTRIBUTING.md says of adding', () => {
@@ -83,44 +82,32 @@ describe('what docs/CONTRIBUTING.md says of adding', () => {
     await apply(addition)
   })
 
-  test(
-    'nothing else changes but what is generated',
-    async () => {
-      await run('docs')
-      await inTree('npx', ['biome', 'check', '--write', ...changedScripts()])
-      const byHand = additions.flatMap(({ files, lines }) => [...Object.keys(files), ...lines.map(({ path }) => path)])
-      const generated = additions.flatMap((addition) => addition.generated)
-      expect(changedFiles().toSorted()).toEqual([...new Set([...byHand, ...generated])].toSorted())
-    },
-    PATIENCE_MS,
-  )
+  test('nothing else changes but what is generated', async () => {
+    await run('docs')
+    await inTree('npx', ['biome', 'check', '--write', ...changedScripts()])
+    const byHand = additions.flatMap(({ files, lines }) => [...Object.keys(files), ...lines.map(({ path }) => path)])
+    const generated = additions.flatMap((addition) => addition.generated)
+    expect(changedFiles().toSorted()).toEqual([...new Set([...byHand, ...generated])].toSorted())
+  })
 
-  test(
-    'it builds, and every check passes',
-    async () => {
-      const { check = '' } = JSON.parse(await readFile(join(tree, 'package.json'), 'utf8')).scripts
-      // The files that were there already are linted where they are.
-      await inTree('npx', ['biome', 'check', '--error-on-warnings', ...changedScripts()])
-      for (const one of check.split(' && ').slice(1)) await inTree('npx', one.split(' '))
-      await run('build')
-    },
-    PATIENCE_MS,
-  )
+  test('it builds, and every check passes', async () => {
+    const { check = '' } = JSON.parse(await readFile(join(tree, 'package.json'), 'utf8')).scripts
+    // The files that were there already are linted where they are.
+    await inTree('npx', ['biome', 'check', '--error-on-warnings', ...changedScripts()])
+    for (const one of check.split(' && ').slice(1)) await inTree('npx', one.split(' '))
+    await run('build')
+  })
 
-  test(
-    'the new tests pass, and those that look at all there is',
-    async () => {
-      const tests = additions.flatMap((addition) => addition.tests)
-      await inTree(process.execPath, [
-        'node_modules/vitest/vitest.mjs',
-        'run',
-        ...new Set(tests),
-        '--testNamePattern',
-        '[Pp]ace|is what the files say|are 32',
-      ])
-    },
-    PATIENCE_MS,
-  )
+  test('the new tests pass, and those that look at all there is', async () => {
+    const tests = additions.flatMap((addition) => addition.tests)
+    await inTree(process.execPath, [
+      'node_modules/vitest/vitest.mjs',
+      'run',
+      ...new Set(tests),
+      '--testNamePattern',
+      '[Pp]ace|is what the files say|are 32',
+    ])
+  })
 })
 
 /** Whether a path of the page, with its `<…>`, is that of a file. */

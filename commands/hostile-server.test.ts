@@ -265,9 +265,6 @@ test('foreign text begins no line of its own and colors nothing, on a terminal t
   expect(ran.out.split('\n').filter((line) => line.startsWith(FAKE_LINE))).toEqual([])
 })
 
-/** Five commands one after the other, each against a server that takes as long as it is let. */
-const PATIENT_MS = 240_000
-
 describe('patience', () => {
   const answers = ['balance show', `trust feedback ${JOB}`]
   const streams = [
@@ -276,7 +273,7 @@ describe('patience', () => {
     'threads download thr_0123456789abcdef file_0123456789abcdef -o downloads',
   ]
 
-  test.each(Object.keys(waits))('%s ends a command by itself', { timeout: PATIENT_MS }, async (trick) => {
+  test.each(Object.keys(waits))('%s ends a command by itself', async (trick) => {
     for (const line of [...answers, ...streams]) {
       const ran = await under(trick, `${line} --yes --timeout 50ms`)
       expect([line, ran.code, ran.harm]).toEqual([line, 10, []])

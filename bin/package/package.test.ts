@@ -21,7 +21,6 @@ import { targets } from './binary.ts'
 const { Client } = await outside('@modelcontextprotocol/client')
 const { StdioClientTransport } = await outside('@modelcontextprotocol/client/stdio')
 
-const PATIENCE_MS = 600_000
 const OUTPUT_BYTES_MAX = 16 * 1024 * 1024
 /** Besides the Node that is packaged. */
 const INSTALLED_BYTES_MAX = 60_000_000
@@ -43,7 +42,7 @@ beforeAll(async () => {
   await mkdir(tree)
   await copyTree(tree)
   if (isPackable) await run('npm', ['run', '--silent', 'package', out], { cwd: tree, maxBuffer: OUTPUT_BYTES_MAX })
-}, PATIENCE_MS)
+})
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
 async function bytesOf(path: string): Promise<number> {
@@ -189,7 +188,7 @@ describe.skipIf(!isPackable || !registry)('the tarball, installed in an empty fo
     await mkdir(place)
     await run('npm', ['init', '--yes'], { cwd: place })
     await run('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', tarball()], { cwd: place })
-  }, PATIENCE_MS)
+  })
   afterAll(() => npx('down'))
 
   it('brings little besides a Node', async () => {
@@ -210,28 +209,24 @@ describe.skipIf(!isPackable || !registry)('the tarball, installed in an empty fo
     })
   })
 
-  it(
-    'is a library too: every example of docs/reference/library.md, in a project of its own, its types checked',
-    async () => {
-      const page = await readFile(join(tree, 'docs', 'reference', 'library.md'), 'utf8')
-      const examples = [...page.matchAll(/^```ts\n\/\/ (\S+)\n([\s\S]*?)^```$/gm)]
-      expect(examples).toHaveLength(3)
-      for (const [, name = '', text = ''] of examples) await writeFile(join(place, name), text)
-      const strict = { strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true, noEmit: true }
-      const compilerOptions = { ...strict, module: 'nodenext', target: 'es2023', types: ['node'] }
-      await writeFile(join(place, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.test.ts'] }))
-      await run('npm', ['pkg', 'set', 'type=module'], { cwd: place })
-      // What such a project would have installed besides.
-      for (const name of ['vitest', 'typescript', '@types']) {
-        await symlink(join(tree, 'node_modules', name), join(place, 'node_modules', name))
-      }
-      const env = { ...process.env, HOME: place, TMPDIR: place }
-      await run(process.execPath, ['node_modules/typescript/bin/tsc', '-p', '.'], { cwd: place, env }).catch(explained)
-      await run(process.execPath, ['node_modules/vitest/vitest.mjs', 'run'], { cwd: place, env }).catch(explained)
-      expect((await readdir(place)).filter((name) => name.startsWith('souk-'))).toEqual([])
-    },
-    PATIENCE_MS,
-  )
+  it('is a library too: every example of docs/reference/library.md, in a project of its own, its types checked', async () => {
+    const page = await readFile(join(tree, 'docs', 'reference', 'library.md'), 'utf8')
+    const examples = [...page.matchAll(/^```ts\n\/\/ (\S+)\n([\s\S]*?)^```$/gm)]
+    expect(examples).toHaveLength(3)
+    for (const [, name = '', text = ''] of examples) await writeFile(join(place, name), text)
+    const strict = { strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true, noEmit: true }
+    const compilerOptions = { ...strict, module: 'nodenext', target: 'es2023', types: ['node'] }
+    await writeFile(join(place, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.test.ts'] }))
+    await run('npm', ['pkg', 'set', 'type=module'], { cwd: place })
+    // What such a project would have installed besides.
+    for (const name of ['vitest', 'typescript', '@types']) {
+      await symlink(join(tree, 'node_modules', name), join(place, 'node_modules', name))
+    }
+    const env = { ...process.env, HOME: place, TMPDIR: place }
+    await run(process.execPath, ['node_modules/typescript/bin/tsc', '-p', '.'], { cwd: place, env }).catch(explained)
+    await run(process.execPath, ['node_modules/vitest/vitest.mjs', 'run'], { cwd: place, env }).catch(explained)
+    expect((await readdir(place)).filter((name) => name.startsWith('souk-'))).toEqual([])
+  })
 
   it('loads for a client or a provider nothing of the daemon, the command line or the cockpit', async () => {
     const dist = join(place, 'node_modules', 'souk', 'dist')

@@ -35,7 +35,6 @@ const shots: Readonly<Record<string, Shot>> = {
 }
 const FOLDER = join(import.meta.dirname, '..', '..', 'docs', 'pictures')
 const BYTES_MAX = 60_000
-const LIMIT_MS = 240_000
 
 const taken: Record<string, readonly Line[]> = {}
 
@@ -61,7 +60,7 @@ beforeAll(async () => {
       }
     }
   })
-}, LIMIT_MS)
+})
 
 it.each(Object.entries(shots))('the picture %s is what the cockpit shows', async (name, { title }) => {
   const picture = svgOf(taken[name] ?? [], `souk tui: ${title}`)

@@ -1,5 +1,6 @@
 import { load } from 'cheerio'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { holdTheMinute } from '../../fixtures/kit/time.ts'
 import { type Answer, type Marketplace, openMarketplace } from '../../fixtures/market/marketplace.ts'
 import { type Endpoint, hasPages } from '../../src/api/endpoint/define.ts'
 import { api, endpointNames } from '../../src/api/index.ts'
@@ -69,8 +70,10 @@ describe('what happens before a row', () => {
   test('too many requests: how long to wait stands on the page', async () => {
     const headers = { ...people, 'X-Forwarded-For': '198.51.100.9' }
     const open = () => market.call('GET', links[0] as string, { headers })
+    const goOn = holdTheMinute()
     for (let sent = 0; sent < MAX_READS; sent += 1) await open()
     const answer = await open()
+    goOn()
     expect([answer.status, answer.headers.get('ratelimit-limit')]).toEqual([429, String(MAX_READS)])
     const { title, text } = read(answer)
     expect([title, text]).toEqual([

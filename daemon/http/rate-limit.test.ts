@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { holdTheMinute } from '../../fixtures/kit/time.ts'
 import { type Marketplace, openMarketplace } from '../../fixtures/market/marketplace.ts'
 import { registered } from '../../fixtures/market/people.ts'
 import { MAX_FACILITATED, MAX_READS, MAX_WRITES } from './rate-limit.ts'
@@ -6,10 +7,15 @@ import { MAX_FACILITATED, MAX_READS, MAX_WRITES } from './rate-limit.ts'
 // @slow many callers, each up to its bound
 
 let market: Marketplace
+let goOn: () => void
 beforeAll(async () => {
   market = await openMarketplace()
+  goOn = holdTheMinute()
 })
-afterAll(() => market.close())
+afterAll(async () => {
+  goOn()
+  await market.close()
+})
 
 /** As a proxy of this machine hands a request on. */
 const from = (address: string, headers: Record<string, string> = {}) => ({ 'X-Forwarded-For': address, ...headers })

@@ -9,7 +9,6 @@ import { load, OUTSIDE } from '../../fixtures/outside/load.ts'
 /* Programs that others publish for agents, unmodified: each starts `souk mcp` by itself, at a real daemon. */
 
 const ENTRY = join(import.meta.dirname, '../../bin/souk.ts')
-const LONGEST_MS = 120_000
 
 describe('published programs for agents', () => {
   let user: User
@@ -17,12 +16,12 @@ describe('published programs for agents', () => {
   beforeAll(async () => {
     user = await openUserAtMarket()
     env = { HOME: user.home, PATH: process.env.PATH ?? '', TMPDIR: user.home }
-  }, LONGEST_MS)
+  })
   afterAll(() => user.close())
 
   const server = (...words: string[]) => ({ command: process.execPath, args: [ENTRY, 'mcp', ...words] })
   const run = async (...words: string[]) =>
-    (await promisify(execFile)(process.execPath, words, { env, cwd: user.home, timeout: LONGEST_MS })).stdout
+    (await promisify(execFile)(process.execPath, words, { env, cwd: user.home })).stdout
 
   test('the Vercel AI SDK hands every tool to Gemini as it takes them, and runs the one that Gemini calls', async () => {
     const [{ createMCPClient }, { StdioMCPTransport }] = await Promise.all([

@@ -54,10 +54,8 @@ import { type OpenJobs, stripLacks, workLacks } from './worked.testkit.ts'
 // @deep cockpits in real terminals of every size
 
 const tmux = await tmuxVersion()
-const START_LIMIT_MS = 120_000
-const WALK_LIMIT_MS = 180_000
 
-beforeAll(() => (tmux === undefined ? undefined : openMarket(process.env.PATH)), START_LIMIT_MS)
+beforeAll(() => (tmux === undefined ? undefined : openMarket(process.env.PATH)))
 afterAll(() => (tmux === undefined ? undefined : closeMarket()))
 
 const jobsOf = (filter: string) =>
@@ -293,11 +291,8 @@ async function looksAround([columns, height]: (typeof SIZES)[number]): Promise<v
 }
 
 describe.skipIf(tmux === undefined)('in a terminal', () => {
-  it(
-    'of every size every screen says what the interface answers',
-    async () => void (await Promise.all(SIZES.map(looksAround))),
-    WALK_LIMIT_MS,
-  )
+  it('of every size every screen says what the interface answers', async () =>
+    void (await Promise.all(SIZES.map(looksAround))))
 
   it.each(PICTURES)(
     'of %i x %i pictures and sentences are what the interface answered to it',
@@ -315,48 +310,35 @@ describe.skipIf(tmux === undefined)('in a terminal', () => {
         await close()
       }
     },
-    WALK_LIMIT_MS,
   )
 
-  it(
-    'of every size what people trade meanwhile comes by itself',
-    async () => {
-      for (const terminal of terminals.values()) await terminal.type('1')
-      await souk('seed', 'traffic', ...TRADES)
-      await Promise.all([...terminals.values()].map((terminal) => agree(terminal, overviewLacks)))
-    },
-    WALK_LIMIT_MS,
-  )
-
-  describe.each(SIZES)('of %i x %i', (columns) => {
-    it(
-      'a dispute is found in the inbox and decided, and its money moves',
-      () => decides(terminalOf(columns)),
-      WALK_LIMIT_MS,
-    )
-
-    it('what is typed behind : is a command of the shell', () => commands(terminalOf(columns)), WALK_LIMIT_MS)
-
-    it('P pauses and unpauses, and /health agrees', () => pauses(terminalOf(columns)), WALK_LIMIT_MS)
-
-    it('R runs a cron', () => runsCron(terminalOf(columns)), WALK_LIMIT_MS)
-
-    it('i writes a message', () => writes(terminalOf(columns), `is it ${columns} wide`), WALK_LIMIT_MS)
+  it('of every size what people trade meanwhile comes by itself', async () => {
+    for (const terminal of terminals.values()) await terminal.type('1')
+    await souk('seed', 'traffic', ...TRADES)
+    await Promise.all([...terminals.values()].map((terminal) => agree(terminal, overviewLacks)))
   })
 
-  it(
-    'of every size a killed daemon is no longer trading, and up again it is',
-    async () => {
-      const all = [...terminals.values()]
-      for (const terminal of all) await terminal.type('1')
-      await Promise.all(all.map((terminal) => terminal.see('● trading')))
-      process.kill((await json('status')).pid, 'SIGKILL')
-      await Promise.all(all.map((terminal) => terminal.see('✗ daemon gone')))
-      await Promise.all(all.map((terminal) => terminal.miss('● trading')))
-      await up()
-      await Promise.all(all.map((terminal) => terminal.see('● trading')))
-      await Promise.all(all.map((terminal) => agree(terminal, overviewLacks)))
-    },
-    WALK_LIMIT_MS,
-  )
+  describe.each(SIZES)('of %i x %i', (columns) => {
+    it('a dispute is found in the inbox and decided, and its money moves', () => decides(terminalOf(columns)))
+
+    it('what is typed behind : is a command of the shell', () => commands(terminalOf(columns)))
+
+    it('P pauses and unpauses, and /health agrees', () => pauses(terminalOf(columns)))
+
+    it('R runs a cron', () => runsCron(terminalOf(columns)))
+
+    it('i writes a message', () => writes(terminalOf(columns), `is it ${columns} wide`))
+  })
+
+  it('of every size a killed daemon is no longer trading, and up again it is', async () => {
+    const all = [...terminals.values()]
+    for (const terminal of all) await terminal.type('1')
+    await Promise.all(all.map((terminal) => terminal.see('● trading')))
+    process.kill((await json('status')).pid, 'SIGKILL')
+    await Promise.all(all.map((terminal) => terminal.see('✗ daemon gone')))
+    await Promise.all(all.map((terminal) => terminal.miss('● trading')))
+    await up()
+    await Promise.all(all.map((terminal) => terminal.see('● trading')))
+    await Promise.all(all.map((terminal) => agree(terminal, overviewLacks)))
+  })
 })

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Escrow, openEscrow, PRICE } from '../../../fixtures/market/escrow.ts'
-import { dump, jobIn, purse } from '../../../fixtures/market/job-states.ts'
+import { dump, expectUnchanged, jobIn, purse } from '../../../fixtures/market/job-states.ts'
 import type { Answer } from '../../../fixtures/market/marketplace.ts'
 import type { Person } from '../../../fixtures/market/people.ts'
 import { AppError } from '../../../src/core/error.ts'
@@ -191,7 +191,7 @@ test.each(jobStatuses)('%s: whatever the table does not have is a 409, and no by
     const instead = actsBy(from, one.by)
     expect([code, status, extra.from, extra.allowed]).toEqual(['invalid_transition', 409, from, instead])
   }
-  expect(await dump(market.ctx().store)).toBe(before)
+  await expectUnchanged(market.ctx().store, before)
 })
 
 /** The rows of the API, and the state changes that each of them asks for. */
@@ -316,7 +316,7 @@ describe.each(jobStatuses)('over HTTP, a job that is %s', (from) => {
         'invalid_transition',
         inWallet,
       ])
-      expect((await dump(market.ctx().store)) === before).toBe(true)
+      await expectUnchanged(market.ctx().store, before)
     }
   })
 })

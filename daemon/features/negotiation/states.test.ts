@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Escrow, openEscrow } from '../../../fixtures/market/escrow.ts'
-import { dump, jobIn } from '../../../fixtures/market/job-states.ts'
+import { dump, expectUnchanged, jobIn } from '../../../fixtures/market/job-states.ts'
 import type { Answer } from '../../../fixtures/market/marketplace.ts'
 import { openTalk } from '../../../fixtures/market/negotiation.ts'
 import type { Person } from '../../../fixtures/market/people.ts'
@@ -123,7 +123,7 @@ describe.each(states)('a conversation that is %s', (state) => {
         expect(answer.body.allowed).not.toContain(ask.name)
       }
       expect([await market.threadStatus(thread), await market.onChain(agent)]).toEqual([status, inWallet])
-      expect((await dump(market.ctx().store)) === before, 'something changed').toBe(true)
+      await expectUnchanged(market.ctx().store, before)
     },
   )
 })

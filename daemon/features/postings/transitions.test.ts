@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { dump } from '../../../fixtures/market/job-states.ts'
+import { dump, expectUnchanged } from '../../../fixtures/market/job-states.ts'
 import type { Answer } from '../../../fixtures/market/marketplace.ts'
 import { openRequests, type Requests } from '../../../fixtures/market/postings.ts'
 import { AppError } from '../../../src/core/error.ts'
@@ -85,7 +85,7 @@ test.each(postingStatuses)('a posting that is %s', async (from) => {
         from,
         allowedActs(postingMachine, { from, by }),
       ])
-      expect((await dump(ctx().store)) === before, `${event} by ${by} changed something`).toBe(true)
+      await expectUnchanged(ctx().store, before)
     }
   }
 })
@@ -146,6 +146,6 @@ describe.each(postingStatuses)('over HTTP, a request that is %s', (from) => {
     expect([answer.status, answer.body.code]).toEqual([409, 'invalid_transition'])
     expect(answer.body).toMatchObject({ from: expect.any(String), to: expect.any(String), allowed: [] })
     expect(await requests.market.onChain(requests.poster)).toBe(inWallet)
-    expect((await dump(ctx().store)) === before, 'something was changed').toBe(true)
+    await expectUnchanged(ctx().store, before)
   })
 })

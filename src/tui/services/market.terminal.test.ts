@@ -8,9 +8,8 @@ import { agree, ask, closeMarket, json, openMarket, SIZES, souk, terminalOf, wor
 /* The whole market in real terminals: what the views of Services say is what the interface and the command line say. */
 
 const tmux = await tmuxVersion()
-const LIMIT_MS = 120_000
 
-beforeAll(() => (tmux === undefined ? undefined : openMarket(process.env.PATH)), LIMIT_MS)
+beforeAll(() => (tmux === undefined ? undefined : openMarket(process.env.PATH)))
 afterAll(() => (tmux === undefined ? undefined : closeMarket()))
 
 type View = {
@@ -70,7 +69,7 @@ const views: readonly View[] = [
 ]
 
 describe.skipIf(tmux === undefined).each(SIZES)('in a terminal of %i x %i', (columns) => {
-  it('v walks the whole market, and each view says what the interface says', { timeout: LIMIT_MS }, async () => {
+  it('v walks the whole market, and each view says what the interface says', async () => {
     const terminal = terminalOf(columns)
     await terminal.type('2')
     for (const { name, rows, command, key } of views) {
@@ -109,7 +108,7 @@ describe.skipIf(tmux === undefined).each(SIZES)('in a terminal of %i x %i', (col
 const roomy = SIZES.filter(([columns]) => columns > 60)
 
 describe.skipIf(tmux === undefined).each(roomy)('in a terminal of %i x %i', (columns) => {
-  it('c copies a command that runs', { timeout: LIMIT_MS }, async () => {
+  it('c copies a command that runs', async () => {
     const terminal = terminalOf(columns)
     await terminal.type('2vv')
     await terminal.see(/\[subscriptions \d+\]/)

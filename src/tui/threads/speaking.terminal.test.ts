@@ -9,9 +9,8 @@ import { ask, closeMarket, json, openMarket, SIZES, souk, terminalOf } from '../
 /* Somebody speaks in a real terminal: what is said there, and what the command that is shown says, is the same. */
 
 const tmux = await tmuxVersion()
-const LIMIT_MS = 120_000
 
-beforeAll(() => (tmux === undefined ? undefined : openMarket(process.env.PATH)), LIMIT_MS)
+beforeAll(() => (tmux === undefined ? undefined : openMarket(process.env.PATH)))
 afterAll(() => (tmux === undefined ? undefined : closeMarket()))
 
 /** Where the whole command is on one row. */
@@ -57,7 +56,7 @@ async function all(terminal: Terminal): Promise<void> {
 }
 
 describe.skipIf(tmux === undefined).each(roomy)('in a terminal of %i x %i', (columns) => {
-  it('u attaches a file for whom :as names, as the command does', { timeout: LIMIT_MS }, async () => {
+  it('u attaches a file for whom :as names, as the command does', async () => {
     const id = await inquiry()
     // One of the folder that everybody here is in: with a longer name the command would not fit.
     const file = 'README.md'
@@ -96,7 +95,7 @@ describe.skipIf(tmux === undefined).each(roomy)('in a terminal of %i x %i', (col
     await all(terminal)
   })
 
-  it('A pays the price that the dialog shows, and never one that came after it', { timeout: LIMIT_MS }, async () => {
+  it('A pays the price that the dialog shows, and never one that came after it', async () => {
     const id = await inquiry()
     const propose = (price: string) => json('--as', 'lingua', 'threads', 'propose', id, '--price', price)
     await propose('4.00')

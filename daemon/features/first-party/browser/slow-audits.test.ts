@@ -7,6 +7,7 @@ import { cleanPage, openBrowserTest } from './pages.testkit.ts'
 import { performanceAnalysis } from './performance-analysis.ts'
 
 // @deep pages of many seconds, each loaded on two devices
+// @idle other work would change how far a page comes in the time that it is given
 
 const { site, run } = await openBrowserTest()
 
