@@ -34,7 +34,6 @@ export const cronsPause = defineCall({
   args: z.object({ cron: z.string().meta({ description: 'name' }) }),
   examples: ['souk crons pause auto-refund', 'souk crons pause auto-refund --json'],
   asks: 'pauseCron',
-  asked: ({ args }) => ({ params: { name: args.cron } }),
   view: ({ name }, io) => io.line(`${green('✓')} ${bold(name)} is paused`),
 })
 
@@ -44,7 +43,6 @@ export const cronsResume = defineCall({
   args: z.object({ cron: z.string().meta({ description: 'name' }) }),
   examples: ['souk crons resume auto-refund', 'souk crons resume auto-refund --json'],
   asks: 'resumeCron',
-  asked: ({ args }) => ({ params: { name: args.cron } }),
   view: ({ name }, io) => io.line(`${green('✓')} ${bold(name)} is resumed`),
 })
 

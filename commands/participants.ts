@@ -15,7 +15,6 @@ export const participantsIdentity = defineCall({
   args: z.object({ participant: z.string().meta({ description: 'id, or wallet address' }) }),
   examples: ['souk participants identity p_0123456789abcdef', 'souk participants identity p_0123456789abcdef --json'],
   asks: 'getIdentityFile',
-  asked: ({ args }) => ({ params: { id: args.participant } }),
   view: (file, io) => io.line(JSON.stringify(file, null, 2)),
 })
 
@@ -62,7 +61,6 @@ export const participantsProfile = defineCall({
   args: z.object({ participant: z.string().meta({ description: 'id, or wallet address' }) }),
   examples: ['souk participants profile p_0123456789abcdef', 'souk participants profile p_0123456789abcdef --json'],
   asks: 'getProfile',
-  asked: ({ args }) => ({ params: { id: args.participant } }),
   view(profile, io) {
     const { trust, reputation, webhook_health: health, identity, links } = profile
     showParticipant(profile, io)
@@ -80,6 +78,5 @@ export const participantsView = defineCall({
   args: z.object({ participant: z.string().meta({ description: 'id, or wallet address' }) }),
   examples: ['souk participants view p_0123456789abcdef', 'souk participants view p_0123456789abcdef --json'],
   asks: 'getParticipant',
-  asked: ({ args }) => ({ params: { id: args.participant } }),
   view: showParticipant,
 })

@@ -71,7 +71,6 @@ export const plansDelete = defineCall({
   args: z.object({ plan: z.string().meta({ description: 'id of the plan' }) }),
   examples: ['souk plans delete plan_0123456789abcdef --yes', 'souk plans delete plan_0123456789abcdef --yes --json'],
   asks: 'deletePlan',
-  asked: ({ args }) => ({ params: { id: args.plan } }),
   confirms: ({ args }) => `Delete ${args.plan}? Its subscriptions end with their paid period.`,
   view: ({ plan_id: id }, io) => io.line(`${green('✓')} ${id} deleted; subscriptions end with their paid period`),
 })
@@ -155,6 +154,5 @@ export const plansView = defineCall({
   args: z.object({ plan: z.string().meta({ description: 'id of the plan' }) }),
   examples: ['souk plans view plan_0123456789abcdef', 'souk plans view plan_0123456789abcdef --json'],
   asks: 'getPlan',
-  asked: ({ args }) => ({ params: { id: args.plan } }),
   view: (row, io) => showNoun(plan, row, io),
 })

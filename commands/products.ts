@@ -138,7 +138,6 @@ export const productsDelete = defineCall({
   args: productArg,
   examples: andJson('souk products delete prod_0123456789abcdef --yes'),
   asks: 'deleteProduct',
-  asked: ({ args }) => ({ params: { id: args.product } }),
   confirms: ({ args }) => `Delete ${args.product}? It cannot be sold again.`,
   view: ({ product_id }, io) => io.line(`${green('✓')} ${product_id} deleted`),
 })

@@ -127,7 +127,6 @@ export const requestsCancel = defineCall({
   args: z.object({ request: z.string().meta({ description: 'id of the request' }) }),
   examples: andJson('souk requests cancel post_0123456789abcdef --yes'),
   asks: 'cancelPosting',
-  asked: ({ args }) => ({ params: { id: args.request } }),
   confirms: ({ args }) => `Cancel ${args.request}? Its bids are rejected.`,
   view: ({ posting_id: id }, io) => io.line(`${green('✓')} ${id} cancelled`),
 })
@@ -332,7 +331,6 @@ export const requestsView = defineCall({
   args: z.object({ request: z.string().meta({ description: 'id of the request' }) }),
   examples: ['souk requests view post_0123456789abcdef', 'souk requests view post_0123456789abcdef --json'],
   asks: 'getPosting',
-  asked: ({ args }) => ({ params: { id: args.request } }),
   view: (row, io) => showNoun(posting, row, io),
 })
 

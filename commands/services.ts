@@ -76,7 +76,6 @@ export const servicesDelete = defineCall({
   args: z.object({ service: z.string().meta({ description: 'id of the listing' }) }),
   examples: andJson('souk services delete svc_0123456789abcdef --yes'),
   asks: 'deleteService',
-  asked: ({ args }) => ({ params: { id: args.service } }),
   confirms: ({ args }) => `Remove ${args.service}? Open jobs continue.`,
   view: ({ service_id: id }, io) => io.line(`${green('✓')} ${id} removed`),
 })

@@ -12,7 +12,7 @@ import type { TransportResponse } from '../src/client/transport.ts'
 import { writeWhole } from '../src/client/whole-file.ts'
 import { Amount } from '../src/core/codecs.ts'
 import { formatAmount, usdc, ZERO } from '../src/core/money.ts'
-import { compact } from '../src/core/record.ts'
+import { compact, keptIn } from '../src/core/record.ts'
 import { DAY_MS } from '../src/core/time.ts'
 import { csvText } from '../src/text/columns.ts'
 import { MAX_PDF_LINES, MAX_PDF_PAGES, pdfOf } from '../src/text/pdf.ts'
@@ -141,8 +141,7 @@ function clockIn(timeZone: string): (time: string) => string {
 type Movements = Extract<ExportLine, { readonly kind: 'movement' }>['record']
 
 function add(totals: Map<string, Map<Sum | 'rows', bigint>>, record: Movements): void {
-  const sum = totals.get(record.account) ?? new Map<Sum | 'rows', bigint>()
-  totals.set(record.account, sum)
+  const sum = keptIn(totals, record.account, () => new Map<Sum | 'rows', bigint>())
   sum.set('rows', (sum.get('rows') ?? 0n) + 1n)
   for (const name of sums) {
     const value = name === 'gas_wei' ? BigInt(record.gas_wei ?? 0) : schema.decode(Amount, record[name])

@@ -45,7 +45,6 @@ export const subsPause = defineCall({
   args: z.object({ subscription: z.string().meta({ description: 'id of the subscription' }) }),
   examples: ['souk subs pause sub_0123456789abcdef', 'souk subs pause sub_0123456789abcdef --json'],
   asks: 'pauseSubscription',
-  asked: ({ args }) => ({ params: { id: args.subscription } }),
   view: (row, io) => showNoun(subscription, row, io),
 })
 
@@ -66,6 +65,5 @@ export const subsView = defineCall({
   args: z.object({ subscription: z.string().meta({ description: 'id of the subscription' }) }),
   examples: ['souk subs view sub_0123456789abcdef', 'souk subs view sub_0123456789abcdef --json'],
   asks: 'getSubscription',
-  asked: ({ args }) => ({ params: { id: args.subscription } }),
   view: (row, io) => showNoun(subscription, row, io),
 })

@@ -15,6 +15,7 @@ import { listRemotes } from '../src/client/remotes.ts'
 import { LOCAL, type Places } from '../src/client/settings.ts'
 import { attempt, errnoOf } from '../src/core/error.ts'
 import { isObject } from '../src/core/json.ts'
+import { keptIn } from '../src/core/record.ts'
 import { MINUTE_MS } from '../src/core/time.ts'
 import { screenIds } from '../src/nouns/screens.ts'
 import { createPrograms } from '../src/provider/cockpit-program.ts'
@@ -126,11 +127,7 @@ function othersOf(context: Context): CockpitOptions['others'] {
   return {
     names: () =>
       [LOCAL, ...instances.keys(), ...listRemotes(places).map(({ name }) => name)].filter((one) => one !== here),
-    link(name) {
-      const link = links.get(name) ?? linkTo(name)
-      links.set(name, link)
-      return link
-    },
+    link: (name) => keptIn(links, name, () => linkTo(name)),
   }
 }
 

@@ -45,7 +45,6 @@ export const adminSdnRemove = defineCall({
   args: z.object({ wallet: z.string().meta({ description: 'wallet address' }) }),
   examples: andJson('souk admin sdn remove 0x00000000000000000000000000000000000000aa --dry-run'),
   asks: 'removeSanction',
-  asked: ({ args }) => ({ params: { wallet: args.wallet } }),
   view: ({ wallet, sanctioned }, io) =>
     io.line(`${green('✓')} ${wallet} ${sanctioned ? 'is still on the sanctions list' : 'is no longer blocked'}`),
 })

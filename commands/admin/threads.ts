@@ -47,7 +47,6 @@ export const adminThreadsView = defineCall({
     'souk admin threads view thr_0123456789abcdef --json --fields status,messages',
   ],
   asks: 'readAnyThread',
-  asked: ({ args }) => ({ params: { id: args.thread } }),
   rows: ({ messages }) => messages ?? [],
   view(thread, io) {
     showThread(thread, io)

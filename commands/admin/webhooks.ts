@@ -40,7 +40,6 @@ export const adminWebhooksReplay = defineCall({
   args: z.object({ delivery: z.string().meta({ description: 'id of the delivery' }) }),
   examples: andJson('souk admin webhooks replay whd_0123456789abcdef --dry-run'),
   asks: 'replayForOperator',
-  asked: ({ args }) => ({ params: { id: args.delivery } }),
   view({ id, status, url }, io) {
     io.line(`${green('✓')} ${id} is ${status} again, to ${url}`)
   },

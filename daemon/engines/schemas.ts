@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { AppError, invalidField } from '../../src/core/error.ts'
+import { keptIn } from '../../src/core/record.ts'
 import type { JsonObject } from '../../src/model/service.ts'
 import { TOO_LARGE, type Validation } from '../../src/schema/compile.ts'
 import { checkDeliverable, compileInputSchema, unwrapBrief } from '../../src/schema/schema.ts'
@@ -107,14 +108,12 @@ function openSchemas(threads: Compute): SchemaChecks {
     },
 
     example(schema, how) {
-      const known = examples.get(schema)
-      if (known !== undefined) return known
-      const made = threads.run('exampleInput', [textOf(schema)], how).catch(() => {
-        examples.delete(schema) // tried again the next time
-        return undefined
-      })
-      examples.set(schema, made)
-      return made
+      return keptIn(examples, schema, () =>
+        threads.run('exampleInput', [textOf(schema)], how).catch(() => {
+          examples.delete(schema) // tried again the next time
+          return undefined
+        }),
+      )
     },
   }
 }
@@ -140,9 +139,5 @@ function isCheap(schemaText: string): boolean {
 /** Caches results by schema object, because the store returns the same object at every read. */
 function memo<T>(make: (schema: JsonObject) => T): (schema: JsonObject) => T {
   const known = new WeakMap<JsonObject, { readonly made: T }>()
-  return (schema) => {
-    const entry = known.get(schema) ?? { made: make(schema) }
-    known.set(schema, entry)
-    return entry.made
-  }
+  return (schema) => keptIn(known, schema, () => ({ made: make(schema) })).made
 }

@@ -15,7 +15,7 @@ import { isEnabled } from '../../src/api/status.ts'
 import { AppError, invalidField } from '../../src/core/error.ts'
 import { costlyPart } from '../../src/core/json-cost.ts'
 import { MAX_BODY_BYTES } from '../../src/core/limits.ts'
-import { before } from '../../src/core/record.ts'
+import { before, keptIn } from '../../src/core/record.ts'
 import { participantOfKey } from '../endpoint/caller.ts'
 import { checkJson, turnFor } from '../endpoint/json.ts'
 import { pageCache, type SharedPage } from '../endpoint/page-cache.ts'
@@ -123,8 +123,7 @@ function listenerOf(pipeline: Pipeline, peers: Peers, connections: Connections):
   function finished(req: IncomingMessage, res: ServerResponse, requestId: string): boolean {
     const page = isRead(req) && !hasCredential(req) ? pageCache.of(ctx).get(req.url ?? '/') : undefined
     if (!page) return false
-    const vary = varies.get(page) ?? varying(req)
-    varies.set(page, vary)
+    const vary = keptIn(varies, page, () => varying(req))
     sendPage(res, page, [REQUEST_ID, requestId, 'Vary', vary])
     count(ctx, res, { endpoint: FINISHED_PAGE, requestId })
     return true

@@ -1,4 +1,4 @@
-import { compact } from '../../src/core/record.ts'
+import { compact, keptIn } from '../../src/core/record.ts'
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts'
 import type { EngineStatus } from '../../src/model/words.ts'
 
@@ -131,9 +131,7 @@ function openReaches(wall: () => number) {
       const known = last.get(name)
       const keptMs = known?.ok ? REACHED_KEPT_MS : UNREACHED_KEPT_MS
       if (!reach || (known && wall() - known.at < keptMs)) return
-      const asked = asking.get(name) ?? once(name, reach).finally(() => asking.delete(name))
-      asking.set(name, asked)
-      await asked
+      await keptIn(asking, name, () => once(name, reach).finally(() => asking.delete(name)))
     },
   }
 }

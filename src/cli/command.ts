@@ -1,5 +1,6 @@
 import type { WireAnswer } from '../api/index.ts'
 import type { Asked, Callable } from '../client/asked.ts'
+import { endpoints } from '../client/endpoints.ts'
 import type { Places } from '../client/settings.ts'
 import type { Budget } from '../client/spending/budget.ts'
 import type { System } from './env.ts'
@@ -97,7 +98,7 @@ type Call<A extends ParamSet, O extends ParamSet, K extends string, R> = Omit<
   'run' | 'prints'
 > & {
   readonly asks: K & Callable
-  /** Default: a request without parameters. */
+  /** Default: the argument is the path's parameter, if it has one. */
   asked?(context: CommandContext<output<A>, output<O>>): Asked<K> | Promise<Asked<K>>
   /** Question to confirm before the call (default: none). */
   confirms?(context: CommandContext<output<A>, output<O>>, session: Session): string | undefined
@@ -113,13 +114,18 @@ export function defineCall<A extends ParamSet, O extends ParamSet, K extends str
     ...command,
     prints: asks,
     async run(context) {
-      const wanted = (await asked?.(context)) ?? ({} as Asked<K>) // an example of each command runs it
+      const wanted = (await asked?.(context)) ?? (byArgument(asks, context.args) as Asked<K>) // an example of each command runs it
       const session = await context.session()
       const question = confirms?.(context, session)
       if (question !== undefined) await context.io.confirm(question)
       return session.call<K>(asks, wanted)
     },
   })
+}
+
+function byArgument(name: Callable, args: object) {
+  const parameter = /:(\w+)/.exec(endpoints[name][1])?.[1]
+  return parameter === undefined ? {} : { params: { [parameter]: Object.values(args)[0] } }
 }
 
 /** A command in the index, before its file is loaded. */

@@ -1,4 +1,5 @@
 import { isObject } from '../core/json.ts'
+import { keptIn } from '../core/record.ts'
 import { clip, safe } from '../text/text.ts'
 
 /**
@@ -61,8 +62,9 @@ type Fault = { readonly path: readonly string[]; readonly must: string }
 
 /** Validates a response. @throws BadAnswer for the first fault */
 export function checkAnswer(value: unknown, shape: string, shared: Shared): void {
-  const known = knownFor(shared)
-  const fault = faultOf(value, shapeOf(known, shape), known)
+  const known = keptIn(knownTables, shared, () => knownOf(shared))
+  const form = keptIn(known.answers, shape, (): AnswerShape => JSON.parse(shape))
+  const fault = faultOf(value, form, known)
   if (fault) throw new BadAnswer(fault)
 }
 
@@ -89,28 +91,12 @@ function knownOf(shared: Shared): Known {
 /** Parsed shapes, cached by their table of shared shapes. */
 const knownTables = new WeakMap<Shared, Known>()
 
-function knownFor(shared: Shared): Known {
-  const known = knownTables.get(shared) ?? knownOf(shared)
-  knownTables.set(shared, known)
-  return known
-}
-
-function shapeOf({ answers }: Known, shape: string): AnswerShape {
-  const known = answers.get(shape) ?? JSON.parse(shape)
-  answers.set(shape, known)
-  return known
-}
-
 function shapeNamed({ shared, shapes }: Known, name: string): AnswerShape {
-  const known = shapes.get(name) ?? JSON.parse(shared[name] ?? '"*"')
-  shapes.set(name, known)
-  return known
+  return keptIn(shapes, name, () => JSON.parse(shared[name] ?? '"*"'))
 }
 
 function matches({ patterns }: Known, pattern: string, text: string): boolean {
-  const known = patterns.get(pattern) ?? new RegExp(pattern)
-  patterns.set(pattern, known)
-  return known.test(text)
+  return keptIn(patterns, pattern, () => new RegExp(pattern)).test(text)
 }
 
 function faultOf(value: unknown, shape: AnswerShape, known: Known): Fault | undefined {
@@ -168,14 +154,12 @@ function membersFault(value: unknown, members: Members, known: Known): Fault | u
 }
 
 function membersOf(members: Members, { members: all }: Known): readonly Member[] {
-  const known = all.get(members)
-  if (known) return known
-  const read = Object.entries(members).map(([name, shape]) => {
-    const isOptional = name.endsWith('?')
-    return { name: isOptional ? name.slice(0, -1) : name, shape, isOptional }
-  })
-  all.set(members, read)
-  return read
+  return keptIn(all, members, () =>
+    Object.entries(members).map(([name, shape]) => {
+      const isOptional = name.endsWith('?')
+      return { name: isOptional ? name.slice(0, -1) : name, shape, isOptional }
+    }),
+  )
 }
 
 // Finds the fault of a value with a tagged shape. Avoids copies, since V8 interprets this code at program start.

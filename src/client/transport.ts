@@ -1,6 +1,7 @@
 import type { Agent, ClientRequest, IncomingMessage, RequestOptions } from 'node:http'
 import { AppError, errnoOf } from '../core/error.ts'
 import { staysHere } from '../core/loopback.ts'
+import { keptIn } from '../core/record.ts'
 import { HandshakeTimeout, PinMismatch, pinnedSocket } from './pin.ts'
 
 /** Maximum size of a response that is read into memory. A larger one is read with `chunks` or `file`. */
@@ -73,12 +74,8 @@ export type KeptConnections = (url: URL) => Agent
 export function keepConnections(): KeptConnections {
   const kept = new Map<string, Agent>()
   return ({ protocol }) => {
-    const known = kept.get(protocol)
-    if (known) return known
     const { Agent: Kept } = process.getBuiltinModule(protocol === 'https:' ? 'node:https' : 'node:http')
-    const agent = new Kept({ keepAlive: true })
-    kept.set(protocol, agent)
-    return agent
+    return keptIn(kept, protocol, () => new Kept({ keepAlive: true }))
   }
 }
 

@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import { makeFolder } from '../core/folder.ts'
 
 /** The user's umask decides whether other users can read the folder. */
-const SHARED_FOLDER_MODE = 0o777
+export const SHARED_FOLDER_MODE = 0o777
 
 export type Append = (data: string | Uint8Array) => Promise<void>
 

@@ -47,6 +47,16 @@ export function before(text: string, mark: string): string {
   return end < 0 ? text : text.slice(0, end)
 }
 
+type Kept<K, V> = { get(key: K): V | undefined; set(key: K, value: V): unknown }
+/** The value of a key, made at its first use. */
+export function keptIn<K, V>(map: Kept<K, V>, key: K, make: () => V): V {
+  const known = map.get(key)
+  if (known !== undefined) return known
+  const made = make()
+  map.set(key, made)
+  return made
+}
+
 export function dropOldest(map: Map<unknown, unknown>): void {
   for (const key of map.keys()) {
     map.delete(key)

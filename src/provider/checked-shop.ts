@@ -9,12 +9,13 @@ import { readObjectFile, unjudged } from '../cli/files/document.ts'
 import type { Session } from '../cli/session.ts'
 import { pairOf, splitWords } from '../cli/split-words.ts'
 import type { SentBody } from '../client/asked.ts'
+import { SHARED_FOLDER_MODE } from '../client/whole-file.ts'
 import { isId } from '../client/wire-id.ts'
 import { AppError } from '../core/error.ts'
 import { makeFolder } from '../core/folder.ts'
 import { parsePrice } from '../core/price.ts'
 import { compact } from '../core/record.ts'
-import { type DeliverForm, deliverForms } from './worker.ts'
+import { type DeliverForm, deliverForms, type ProgramLine } from './worker.ts'
 
 type ShopOptions = {
   readonly exec: string
@@ -61,9 +62,6 @@ export async function checkShop({ io, options, system, globals }: ShopHost): Pro
   return { program, find, env, written, input, deliver: formOf(options.deliver, globals.dryRun) }
 }
 
-/** The user's umask decides whether other users can read the folder. */
-const SHARED_FOLDER_MODE = 0o777
-
 function formOf(text: string, dryRun: boolean): DeliverForm {
   const form = deliverForms.find((one) => one === text)
   if (form !== undefined) return form
@@ -82,13 +80,6 @@ const SHELL = '/bin/sh'
 const CHECK_TIMEOUT_MS = 5_000
 /** Maximum number of watched files per command line. */
 const FILES_MAX = 16
-
-type ProgramLine = {
-  readonly line: string
-  readonly shell: boolean
-  readonly cwd: string | undefined
-  readonly env: Readonly<Record<string, string | undefined>>
-}
 
 /** A command that can run: the path of its program, and the files that its line names. */
 type FoundProgram = { readonly path: string; readonly files: readonly string[] }

@@ -188,11 +188,14 @@ type JobOutcome =
     }
   | { readonly kind: 'later' | 'failed'; readonly exit: number | null; readonly reason: string }
 
-type Work = {
+export type ProgramLine = {
   readonly line: string
   readonly shell: boolean
   readonly cwd: string | undefined
   readonly env: Readonly<Record<string, string | undefined>>
+}
+
+type Work = ProgramLine & {
   readonly deliver: DeliverForm
   /** Time limit of an attempt in milliseconds. The job's deadline limits it too. */
   readonly timeoutMs: number | undefined

@@ -1,5 +1,6 @@
 import { AppError, invalidField } from '../core/error.ts'
 import { type AnyObject, isObject, jsonIn } from '../core/json.ts'
+import { keptIn } from '../core/record.ts'
 import { type CompiledSchema, compileSchema, expandedOf, refuse, type Validation } from './compile.ts'
 import type { Expanded } from './expand.ts'
 import { listOf, membersOf } from './limits.ts'
@@ -59,11 +60,11 @@ const keyedSchemas = new WeakMap<AnyObject, AnyObject>()
 
 /** Schema of an object with one required member for each named schema. Cached by object. */
 function keyedSchema(schema: AnyObject): AnyObject {
-  const known = keyedSchemas.get(schema)
-  if (known !== undefined) return known
-  const root = { type: 'object', properties: schema, required: Object.keys(schema) }
-  keyedSchemas.set(schema, root)
-  return root
+  return keptIn(keyedSchemas, schema, () => ({
+    type: 'object',
+    properties: schema,
+    required: Object.keys(schema),
+  }))
 }
 
 type Fields = { readonly known: ReadonlyMap<string, unknown>; readonly required: readonly string[] }

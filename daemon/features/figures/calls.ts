@@ -1,6 +1,7 @@
 import type { Endpoint } from '../../../src/api/endpoint/define.ts'
 import { api } from '../../../src/api/index.ts'
 import { CALL_HOURS, type CallOutcome } from '../../../src/api/sections/admin-figures.ts'
+import { keptIn } from '../../../src/core/record.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/core/time.ts'
 import type { SeriesSpan } from '../../../src/model/words.ts'
 import { defineResource } from '../../kernel/context.ts'
@@ -78,11 +79,7 @@ export function openCallFigures(wall: () => number, endpoints: ReadonlySet<strin
   const rows = new Map<string, OfEndpoint>()
 
   function rowOf(name: string): OfEndpoint {
-    const known = rows.get(name)
-    if (known) return known
-    const made = { ring: callRing(HOUR_MS, CALL_HOURS), slowest: null, broken: null }
-    rows.set(name, made)
-    return made
+    return keptIn(rows, name, () => ({ ring: callRing(HOUR_MS, CALL_HOURS), slowest: null, broken: null }))
   }
 
   return {

@@ -1,6 +1,6 @@
 import { CALL_HOURS } from '../../../src/api/sections/admin-figures.ts'
 import { type Usdc, usdc, ZERO } from '../../../src/core/money.ts'
-import { tableOf } from '../../../src/core/record.ts'
+import { keptIn, tableOf } from '../../../src/core/record.ts'
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../../../src/core/time.ts'
 import { type AccountKind, accountKind, accountKinds } from '../../../src/model/ledger.ts'
 import { type Context, defineResource } from '../../kernel/context.ts'
@@ -40,8 +40,7 @@ export function openPaidFigures({ store, clock }: Sources): PaidFigures & { clos
       const payment = writtenRow(payments, write)
       // A call that a subscription period paid for is not a new sale.
       if (payment?.state !== 'fulfilled' || payment.method === 'subscription' || !served.has(payment.id)) continue
-      const ring = rows.get(payment.endpoint) ?? createRing({ ...hourly, none: () => unpaid, plus: paidSum })
-      rows.set(payment.endpoint, ring)
+      const ring = keptIn(rows, payment.endpoint, () => createRing({ ...hourly, none: () => unpaid, plus: paidSum }))
       ring.change(clock.wall(), (held) => paidSum(held, { times: 1, amount: payment.price }))
     }
   })

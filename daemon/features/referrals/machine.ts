@@ -1,7 +1,5 @@
 import { defineMachine } from '../../kernel/machine.ts'
 
-export const referralRoles = ['participant', 'system'] as const
-
 /** Referral money state machine (decisions §5, §11). Each effect is the kind of ledger entry that it posts. */
 export const referralMachine = defineMachine({
   noun: 'referral money',

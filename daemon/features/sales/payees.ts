@@ -2,7 +2,7 @@ import { payeeFields } from '../../../src/api/endpoint/list-fields.ts'
 import type { payeesApi } from '../../../src/api/sections/earnings.ts'
 import { DEFAULT_PAGE, SOLD_DAYS } from '../../../src/core/limits.ts'
 import { type Usdc, usdc, ZERO } from '../../../src/core/money.ts'
-import { compact } from '../../../src/core/record.ts'
+import { compact, keptIn } from '../../../src/core/record.ts'
 import { DAY_MS, dayOf } from '../../../src/core/time.ts'
 import type { JobStatus } from '../../../src/model/job.ts'
 import type { FreeHandlers } from '../../endpoint/handler.ts'
@@ -244,8 +244,7 @@ function dayIn(kept: Map<string, Days>, id: string, { created_at }: JobRow): Day
 }
 
 function endedOn(ended: Known['ended'], day: number) {
-  const held = ended.get(day) ?? { ...NONE }
-  ended.set(day, held)
+  const held = keptIn(ended, day, () => ({ ...NONE }))
   for (const old of ended.keys()) if (old < day - 1) ended.delete(old)
   return held
 }

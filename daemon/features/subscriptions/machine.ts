@@ -2,8 +2,6 @@ import { planStatuses } from '../../../src/model/service.ts'
 import { type SubscriptionStatus, subscriptionStatuses } from '../../../src/model/words.ts'
 import { defineMachine } from '../../kernel/machine.ts'
 
-export const planRoles = ['provider', 'subscriber', 'admin'] as const
-
 /**
  * Plan state machine (decisions §9). A deleted plan takes no new subscribers; existing subscriptions keep their paid
  * period and are not renewed. A suspended plan takes no new subscribers until it is reinstated.
@@ -21,8 +19,7 @@ export const planMachine = defineMachine({
 })
 
 /** Roles that can change a subscription; `system` is the cron. */
-export const subscriptionRoles = ['subscriber', 'system'] as const
-export type SubscriptionRole = (typeof subscriptionRoles)[number]
+export type SubscriptionRole = 'subscriber' | 'system'
 
 /**
  * Subscription state machine (decisions §9). Effects happen in the same transaction: `charge` takes the next period's

@@ -2,9 +2,6 @@ import { type AttemptStatus, attemptStatuses } from '../../../src/model/words.ts
 import { defineMachine } from '../../kernel/machine.ts'
 import type { AttemptRow } from './rows.ts'
 
-/** Who acts on an attempt. `operator` is the responsible human, identified by the consent token. */
-export const verificationRoles = ['operator', 'vendor', 'system'] as const
-
 /** Verification state machine (decisions §6). `set_tier` marks the participant as identity-verified. */
 export const verificationMachine = defineMachine({
   noun: 'verification',
@@ -19,7 +16,8 @@ export const verificationMachine = defineMachine({
 
 type VerificationTransition = (typeof verificationMachine)['transitions'][number]
 export type VerificationEvent = VerificationTransition['event']
-export type VerificationRole = (typeof verificationRoles)[number]
+/** Who acts on an attempt. `operator` is the responsible human, identified by the consent token. */
+export type VerificationRole = 'operator' | 'vendor' | 'system'
 
 export type Times = { readonly now: number; readonly wall: number }
 type Dated = Pick<AttemptRow, 'status' | 'live' | 'expires_at' | 'token_expires_at'>

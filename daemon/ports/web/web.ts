@@ -147,7 +147,7 @@ async function withinTime<T>(
   }
 }
 
-function rejectOnAbort(signal: AbortSignal): Promise<never> {
+export function rejectOnAbort(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason), { once: true })
   })

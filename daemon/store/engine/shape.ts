@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { keptIn } from '../../../src/core/record.ts'
 
 /** Where a schema has bigints, which JSON stores as decimal strings. */
 export type SchemaShape = {
@@ -92,11 +93,7 @@ function eachOf(shape: SchemaShape): SchemaShape {
 }
 
 function memberOf(shape: SchemaShape, name: string): SchemaShape {
-  const known = shape.members.get(name)
-  if (known !== undefined) return known
-  const fresh = blank()
-  shape.members.set(name, fresh)
-  return fresh
+  return keptIn(shape.members, name, blank)
 }
 
 function leaf(def: Def, shape: SchemaShape, path: string): void {

@@ -83,10 +83,7 @@ const Offer = PaymentRequired.extend({
   request_id: z.string(),
   required: Amount.optional().meta({ description: 'with insufficient_balance' }),
   available: Amount.optional().meta({ description: 'with insufficient_balance' }),
-}).meta({
-  id: 'PaymentRequired',
-  description: 'x402 v1 object; PAYMENT-REQUIRED carries the v2 object of the same offer',
-})
+}).meta({ ...PaymentRequired.meta() })
 
 /** One schema per code, so that descriptions can list an endpoint's codes. */
 const byCode = tableOf(keysOf(errorCodes), (code) =>

@@ -7,7 +7,7 @@ import { ProgramError } from '../../../ports/program/program.ts'
 import { ThreadError } from '../../../ports/threads.ts'
 import { WebError } from '../../../ports/web/error.ts'
 import type { GetOptions, WebResponse } from '../../../ports/web/exchange.ts'
-import type { PublicWeb } from '../../../ports/web/web.ts'
+import { type PublicWeb, rejectOnAbort } from '../../../ports/web/web.ts'
 import type { EngineName, Engines, ResultEngine } from './engines.ts'
 import type { Elsewhere } from './step.ts'
 
@@ -242,12 +242,6 @@ function failure(error: unknown, signal: AbortSignal): string {
   if (!signal.aborted) return 'failed'
   const timedOut = signal.reason instanceof DOMException && signal.reason.name === 'TimeoutError'
   return timedOut ? 'did not finish in time' : 'was cancelled'
-}
-
-function rejectOnAbort(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
-  })
 }
 
 function bounded(slug: string, deliverable: Json): Json {
