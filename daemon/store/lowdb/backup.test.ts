@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { account, accounts, micro, seed } from '../conformance/world.testkit.ts'
 import { StoreDamaged, StoreMisuse } from '../errors.ts'
 import { restoreStore } from './backup.ts'
+import { filesOf, segmentFile, snapshotFile } from './files.ts'
 import type { LowdbStore } from './open.ts'
 import { cleanUp, contents, openTemp, options, tempDir } from './temp.testkit.ts'
 import { verifyStore } from './verify.ts'
@@ -56,6 +57,15 @@ test('a backup of an empty store restores to an empty store', async () => {
   const copy = `${await tempDir()}/copy`
   expect(await store.backup(copy)).toMatchObject({ seq: 0, files: 0, blobs: 0, sizeBytes: 0 })
   expect(await contents(await openTemp(copy))).toEqual([])
+})
+
+test('a segment that began before a snapshot stays behind it: it has what came after', () => {
+  expect(filesOf({ snapshot: 100, segments: [40, 90, 151] })).toEqual([
+    snapshotFile(100),
+    segmentFile(90),
+    segmentFile(151),
+  ])
+  expect(filesOf({ snapshot: 0, segments: [1] })).toEqual([segmentFile(1)])
 })
 
 test('damage of the live files does not reach the backup', async () => {

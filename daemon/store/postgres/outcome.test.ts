@@ -110,7 +110,7 @@ describe.skipIf(!hasPostgres())('a connection that is cut', () => {
     expect(await batches()).toHaveLength(1)
   })
 
-  test('for good does not keep a store from being stopped', async () => {
+  test('and does not come back does not hold up the end of a daemon', async () => {
     next = 'before the commit'
     isAwayThen = true
     const writing = expect(seed(store, [account('a')])).rejects.toMatchObject({ code: 'unavailable' })

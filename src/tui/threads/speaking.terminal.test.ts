@@ -56,7 +56,7 @@ async function all(terminal: Terminal): Promise<void> {
 }
 
 describe.skipIf(tmux === undefined).each(roomy)('in a terminal of %i x %i', (columns) => {
-  it('u attaches a file for whom :as names, as the command does', async () => {
+  it('u attaches a file for the wallet that :as chose, as the command does', async () => {
     const id = await inquiry()
     // One of the folder that everybody here is in: with a longer name the command would not fit.
     const file = 'README.md'
