@@ -30,10 +30,7 @@ export const chainQueue = defineCommand({
   summary: 'list transactions that are not final, oldest first',
   description:
     'States: signed (sent, not in a block yet), included and confirmed (in a block that can still be reverted), superseded (another transaction used the nonce). Needs the admin key of the instance.',
-  options: z.object({
-    all: z.flag({ description: 'include final transactions, newest first' }),
-    ...pageOptions,
-  }),
+  options: z.object({ all: z.flag({ description: 'include final transactions, newest first' }), ...pageOptions }),
   examples: ['souk chain queue', 'souk chain queue --all --limit 5 --json'],
   async run(context) {
     const { all, limit, page } = context.options

@@ -6,7 +6,7 @@ import { sampled } from '../fixtures/kit/depth.ts'
 import { answerSchemas } from '../src/api/openapi/schemas.ts'
 import type { Entry } from '../src/cli/command.ts'
 import { exits } from '../src/cli/exit.ts'
-import { membersOf } from '../src/cli/run/schema.ts'
+import { membersOf } from '../src/cli/option-shape.ts'
 import { entries } from './index.ts'
 
 // @slow every example of every command

@@ -1,5 +1,5 @@
 import type { WireAnswer } from '../src/api/index.ts'
-import { defineCall, defineCommand, watchOptions } from '../src/cli/command.ts'
+import { andJson, defineCall, defineCommand, watchOptions } from '../src/cli/command.ts'
 import { cronNamed, moveClock, timeOf } from '../src/cli/nouns/clock.ts'
 import { type Column, printRows } from '../src/cli/output.ts'
 import * as z from '../src/cli/params.ts'
@@ -52,8 +52,7 @@ export const cronsRun = defineCommand({
   args: z.object({ cron: z.string().meta({ description: 'name' }) }),
   options: z.object({ at: z.text({ description: 'advance business time first; due events happen', value: 'time' }) }),
   examples: [
-    'souk crons run auto-refund',
-    'souk crons run auto-refund --json',
+    ...andJson('souk crons run auto-refund'),
     'souk crons run auto-refund --at 2030-01-31T00:00:00Z --dry-run',
   ],
   prints: 'runCron',

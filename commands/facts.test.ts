@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openUser, type User } from '../fixtures/kit/user.ts'
-import { flagOf, membersOf } from '../src/cli/run/schema.ts'
+import { flagOf, membersOf } from '../src/cli/option-shape.ts'
 import { entries } from './index.ts'
 
 /* What is said is so: nothing is called good that did not happen, and a slip is told from what was meant. */

@@ -1,11 +1,11 @@
 import { type Command, defineCommand, type Entry } from '../src/cli/command.ts'
 import { exitMeanings, exits, usage } from '../src/cli/exit.ts'
 import { globalOptions } from '../src/cli/globals.ts'
+import { membersOf } from '../src/cli/option-shape.ts'
 import * as z from '../src/cli/params.ts'
 import { topics } from '../src/cli/run/help-topics.ts'
 import { helpOf } from '../src/cli/run/hint.ts'
 import { HELP_COLUMNS_MAX } from '../src/cli/run/mount.ts'
-import { membersOf } from '../src/cli/run/schema.ts'
 import { keysOf } from '../src/core/record.ts'
 import { bold, didYouMean, dim, fitted, kebab } from '../src/text/text.ts'
 

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { type CommandContext, defineCommand } from '../src/cli/command.ts'
+import { andJson, type CommandContext, defineCommand } from '../src/cli/command.ts'
 import { CliError } from '../src/cli/exit.ts'
 import * as z from '../src/cli/params.ts'
 import { wouldDo } from '../src/cli/session.ts'
@@ -29,10 +29,7 @@ export const storeCopy = defineCommand({
       value: 'postgres://…',
     }),
   }),
-  examples: [
-    'souk store copy postgres://souk@localhost/souk --dry-run',
-    'souk store copy postgres://souk@localhost/souk --dry-run --json',
-  ],
+  examples: andJson('souk store copy postgres://souk@localhost/souk --dry-run'),
   async run(context) {
     const { args, places, io, system, globals } = context
     // Takes a password off the list of processes.

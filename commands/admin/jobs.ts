@@ -12,7 +12,6 @@ import * as z from '../../src/cli/params.ts'
 import type { Session } from '../../src/cli/session.ts'
 import { writePrivate } from '../../src/client/files.ts'
 import { formatAmount, formatPrice, netOfSplit, parseAmount, usdc, ZERO } from '../../src/core/money.ts'
-import { offerReceipt, readSignedOffer, readSignedReceipt, SignedSale } from '../../src/core/offer-receipt.ts'
 import { compact } from '../../src/core/record.ts'
 import { jobStatuses, rulings } from '../../src/model/job.ts'
 import { job } from '../../src/nouns/jobs.ts'
@@ -65,20 +64,11 @@ export const adminJobsBundle = defineCommand({
   },
 })
 
-/** Checks the signed offer and receipt of a dispute anew, and says what they prove. */
 async function provenBy(session: Session, { job: { dispute }, payment }: WireAnswer<'getJobBundle'>) {
   if (!dispute?.proof) return undefined
-  const proof = SignedSale.parse(dispute.proof)
-  const { proofOf } = await import('../../src/client/spending/proofs.ts')
+  const { saleProof } = await import('../../src/client/spending/proofs.ts')
   const { signer } = await session.call('getManifest', {})
-  const sent = { [offerReceipt]: { info: { receipt: proof.receipt } } }
-  const found = await proofOf(proof.offer, payment?.payer ?? '', sent).catch((error: Error) => error)
-  if (found instanceof Error) return `invalid: ${found.message}`
-  const { amount, payTo } = readSignedOffer(found.offer).payload
-  const { issuedAt, transaction } = readSignedReceipt(proof.receipt).payload
-  const whose = found.signer === signer ? 'this marketplace' : 'another or an earlier key'
-  const paid = `${formatPrice(usdc(BigInt(amount)))} to ${payTo}, paid ${new Date(issuedAt * 1_000).toISOString()}`
-  return `${paid} in ${transaction}, signed by ${found.signer} (${whose})`
+  return (await saleProof(dispute.proof, payment?.payer ?? '', signer)).text
 }
 
 type Ruled = Pick<WireAnswer<'getJobBundle'>['job'], 'job_id' | 'amount' | 'dispute'>

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openRemoteMarket, type RemoteMarket } from '../../fixtures/kit/remote-market.ts'
 import { explorerEvents } from '../../src/api/sections/stats.ts'
-import { membersOf } from '../../src/cli/run/schema.ts'
+import { membersOf } from '../../src/cli/option-shape.ts'
 import { DAY_MS } from '../../src/core/time.ts'
 import { statsEvent as event } from '../stats.ts'
 

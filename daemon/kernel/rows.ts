@@ -100,10 +100,7 @@ export async function putSetting(t: Tx, id: string, value: z.infer<typeof Settin
 
 /** Counts of one hour of business time: group → name → count. The key is the hour since the epoch as text. */
 export const tallies = defineCollection('tallies', {
-  schema: z.strictObject({
-    ...stored,
-    counts: z.record(z.string(), z.record(z.string(), z.int().positive())),
-  }),
+  schema: z.strictObject({ ...stored, counts: z.record(z.string(), z.record(z.string(), z.int().positive())) }),
   indexes: [],
 })
 export type TallyRow = z.infer<typeof tallies.schema>

@@ -8,6 +8,7 @@ import { readSigner } from '../core/signer-target.ts'
 import { kebab } from '../text/text.ts'
 import { usage } from './exit.ts'
 import type { GlobalOption } from './globals.ts'
+import { membersOf, shapeOf } from './option-shape.ts'
 import * as z from './params.ts'
 
 /** Form of a `Host` header: dotted labels with an optional port. */
@@ -78,16 +79,11 @@ type Public = z.output<typeof Public>
 
 type Setting = GlobalOption & { readonly key: Exclude<keyof Public, 'plainPayments' | 'publicFaucet'> }
 
-/** Settings of the daemon that `souk config set` saves; lists are comma-separated. */
-export const daemonSettings: readonly Setting[] = [
-  { key: 'port', flags: '--port <n>', summary: 'port for souk up and souk restart (0: any free port)' },
-  { key: 'publicUrl', flags: '--public-url <url>', summary: 'public URL for souk up and souk restart' },
-  { key: 'allowHost', flags: '--allow-host <a,b>', summary: 'additional host names for souk up and souk restart' },
-  { key: 'trustProxy', flags: '--trust-proxy <a,b>', summary: 'trusted proxies for souk up and souk restart' },
-  { key: 'notify', flags: '--notify <a,b>', summary: 'targets of alarms for souk up and souk restart' },
-  { key: 'signer', flags: '--signer <signer>', summary: 'signer of keys for souk up and souk restart' },
-  { key: 'quietHours', flags: '--quiet-hours <hours>', summary: 'hours with few alarms for souk up and souk restart' },
-]
+/** Settings of the daemon that `souk config set` saves: its options with a value. Lists are comma-separated. */
+export const daemonSettings = membersOf(Public).flatMap(([key, { kind, list, value, summary }]): Setting[] => {
+  const said = `souk up: ${summary}${list ? ', several with commas' : ''}`
+  return kind === 'flag' ? [] : [{ key: key as Setting['key'], flags: `--${kebab(key)} <${value}>`, summary: said }]
+})
 
 /** @throws CliError `usage` for an invalid value */
 export function checkDaemonSetting(key: string, value: string): void {
@@ -113,15 +109,15 @@ export function withoutDaemonSettings<L extends Public>(places: Places, launch: 
     const value = options[setting.key]
     return value !== undefined && value !== '' && isDeepStrictEqual(launch[setting.key], typed(setting, value))
   })
-  const none = kept.map(({ key }) => [key, lists.has(key) ? [] : undefined] as const)
+  const none = kept.map(({ key }) => [key, isList(key) ? [] : undefined] as const)
   return { ...launch, ...Object.fromEntries(none) }
 }
 
-const lists: ReadonlySet<Setting['key']> = new Set(['allowHost', 'trustProxy', 'notify'])
+const isList = (key: Setting['key']) => shapeOf(publicOptions[key]).list
 
 function typed({ key }: Setting, value: string): unknown {
   const one = key === 'port' ? Number(value) : value
-  const parsed = publicOptions[key].safeParse(lists.has(key) ? listIn(key, value) : one)
+  const parsed = publicOptions[key].safeParse(isList(key) ? listIn(key, value) : one)
   if (parsed.success) return parsed.data
   throw usage(`${kebab(key)} ${parsed.error.issues[0]?.message}; you gave "${value}".`)
 }

@@ -9,7 +9,7 @@ const FIRST_ERROR = 400
 const FIRST_FAULT = 500
 /** Price limit header, decimal USDC: higher prices are refused without a charge. */
 export const MAX_PRICE_HEADER = 'x-max-price'
-/** Timeout of a paid request. It is long, since the seller does the work before the payment is settled. */
+/** Timeout of a paid request (the seller does the work before the payment is settled), or of one that waits for a chain. */
 export const PAID_ANSWER_MS = (paymentWindows.last.maxTimeoutSeconds + 30) * 1_000
 
 const UNAVAILABLE = 503

@@ -40,9 +40,7 @@ export const service: Noun<CatalogListing> = {
     column.name(
       'NAME',
       (listing) => (listing.status === 'active' ? listing.name : `${listing.name} (${listing.status})`),
-      {
-        plain: (listing) => listing.name,
-      },
+      { plain: (listing) => listing.name },
     ),
     column.word('KIND', ({ fulfillment_type }) => fulfillment_type, { drop: 3 }),
     column.money('PRICE', ({ price }) => price.fixed, { plain: ({ price }) => bare(price.fixed), drop: 4 }),

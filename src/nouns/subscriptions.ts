@@ -42,9 +42,7 @@ export const subscription: Noun<Subscription> = {
     column.state(
       'STATUS',
       (row) => (isEnding(row) && row.status !== 'past_due' ? `${row.status}, ending` : row.status),
-      {
-        plain: ({ status }) => status,
-      },
+      { plain: ({ status }) => status },
     ),
     column.word('SUBSCRIBER', subscriberOf, { drop: 3, on: ['all', 'screen'] }),
     column.word('PROVIDER', providerOf, { drop: 4, on: ['all', 'screen'] }),

@@ -3,6 +3,7 @@ import type { WireAnswer } from '../../../src/api/index.ts'
 import { andJson, defineCommand } from '../../../src/cli/command.ts'
 import { type Column, printRows } from '../../../src/cli/output.ts'
 import * as z from '../../../src/cli/params.ts'
+import { PAID_ANSWER_MS } from '../../../src/client/exchange.ts'
 import { compact, keysOf } from '../../../src/core/record.ts'
 import { keepLaunch, lastLaunch } from '../../../src/lifecycle/launch.ts'
 import { cyan, yellow } from '../../../src/text/text.ts'
@@ -48,7 +49,9 @@ export const adminKeysRotate = defineCommand({
     await context.io.confirm(`Replace the ${role} key of ${name}${leaked ? ', and pause all payments' : ''}?`)
     const file = keyFile && resolve(keyFile)
     const more = compact({ key_file: file, address, replaces, leaked: leaked || undefined, reason })
-    const told = await session.call('rotateOperatorKey', { body: { role: roles[role], ...more } })
+    // Its first steps are transactions, and the answer waits for them.
+    const timeoutMs = context.globals.timeoutMs ?? PAID_ANSWER_MS
+    const told = await session.call('rotateOperatorKey', { body: { role: roles[role], ...more }, timeoutMs })
     // A local marketplace remembers where its new key lies, for later starts and `souk admin keys list`.
     if (dataDir !== undefined && (file ?? address) !== undefined) {
       const [inFile, atSigner] = places[role]

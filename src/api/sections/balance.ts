@@ -73,11 +73,7 @@ export const balanceApi = {
     summary: 'list wallet balances on the chain of this marketplace',
   }),
 
-  getBalance: endpoint({
-    path: '/v1/balance',
-    reply: json(Balance),
-    summary: 'pre-funded balance',
-  }),
+  getBalance: endpoint({ path: '/v1/balance', reply: json(Balance), summary: 'pre-funded balance' }),
 
   getBalanceHistory: endpoint({
     path: '/v1/balance/history',

@@ -1,7 +1,7 @@
 import { printable, withoutMarks } from '../../text/text.ts'
 import type { Command, Entry } from '../command.ts'
 import { type GlobalOption, globalOptions, takesValue } from '../globals.ts'
-import { flagOf, membersOf, type OptionShape } from './schema.ts'
+import { flagOf, membersOf, type OptionShape } from '../option-shape.ts'
 
 export type Candidate = { readonly value: string; readonly summary: string }
 

@@ -1,7 +1,7 @@
 import { kebab, nearest, shellWord } from '../../text/text.ts'
 import type { Entry } from '../command.ts'
 import { globalOptions } from '../globals.ts'
-import { membersOf } from './schema.ts'
+import { membersOf } from '../option-shape.ts'
 
 const SUGGESTIONS_MAX = 3
 /** A word that needs no quotes. */

@@ -3,8 +3,8 @@ import { hanging, kebab } from '../../text/text.ts'
 import type { Command, Entry, Group } from '../command.ts'
 import { usage } from '../exit.ts'
 import { type GlobalOption, globalOptions } from '../globals.ts'
+import { flagOf, membersOf, type OptionShape } from '../option-shape.ts'
 import { rootHelp } from './root-help.ts'
-import { flagOf, membersOf, type OptionShape } from './schema.ts'
 
 export type Parsed = ReturnType<typeof collect>
 

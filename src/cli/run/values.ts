@@ -5,8 +5,8 @@ import type { Command } from '../command.ts'
 import { usage } from '../exit.ts'
 import { DEBUG_TOPICS, type Globals, type RawGlobals } from '../globals.ts'
 import type { IoSettings } from '../io.ts'
+import { membersOf, type OptionShape } from '../option-shape.ts'
 import { type Issue, type ParamSet, parseDuration } from '../params.ts'
-import { membersOf, type OptionShape } from './schema.ts'
 
 /** Spending limit of a command without `--max-price`: one dollar. */
 const DEFAULT_MAX_PRICE = usdc(1_000_000n)

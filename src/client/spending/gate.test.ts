@@ -6,10 +6,11 @@ import { DatabaseSync } from 'node:sqlite'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { MAX_AMOUNT, usdc } from '../../core/money.ts'
+import { DAY_MS } from '../../core/time.ts'
 import { MAX_WINDOW_SECONDS } from '../pay.ts'
 import { createBudget } from './budget.ts'
 import { chargeSpend, type Hold, type Spend, type Spender, signSpend } from './gate.ts'
-import { DAY_MS, ledgerFile, readSpending, reserveSpend } from './ledger.ts'
+import { ledgerFile, readSpending, reserveSpend } from './ledger.ts'
 import { keepPolicy, type Recipient, type SpendPolicy } from './policy.ts'
 
 const RUNS = 16

@@ -4,12 +4,11 @@ import type { DatabaseSync } from 'node:sqlite'
 import { AppError } from '../../core/error.ts'
 import { makeFolder } from '../../core/folder.ts'
 import { type Usdc, usdc } from '../../core/money.ts'
+import { DAY_MS } from '../../core/time.ts'
 import { PRIVATE_FILE_MODE } from '../files.ts'
 import type { Places } from '../settings.ts'
 import type { Recipient, SpentTotals } from './policy.ts'
 
-/** The period of `per_day` and `per_seller`: the last 24 hours of machine time. */
-export const DAY_MS = 86_400_000
 /** How long to wait while another process uses the log. */
 const BUSY_TIMEOUT_MS = 15_000
 /** Maximum number of payments of a wallet within the last 24 hours. Further ones are refused. */

@@ -1,22 +1,14 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { openKey, type Signer } from '../../../daemon/ports/chain/key.ts'
 import { buyer, requirement } from '../../../fixtures/payments/vectors.ts'
-import { acceptsV2, paymentRequired } from '../../api/endpoint/x402.ts'
+import { paymentRequired } from '../../api/endpoint/x402.ts'
 import { checksumAddress, toWallet } from '../../core/hex.ts'
 import { usdc } from '../../core/money.ts'
-import {
-  didKeyOf,
-  offerDigest,
-  offerReceipt,
-  receiptDigest,
-  SignedOffer,
-  signedOfferOf,
-  signJws,
-} from '../../core/offer-receipt.ts'
+import { didKeyOf, offerReceipt, SignedOffer, signedOfferOf, signJws } from '../../core/offer-receipt.ts'
 import { chooseOffer } from '../pay.ts'
-import { proofOf } from './proofs.ts'
+import { offered, receipted, resourceUrl } from './proofs.testkit.ts'
+import { proofOf, saleProof } from './proofs.ts'
 
-const resourceUrl = 'http://127.0.0.1:4020/v1/discover'
 let seller: Signer & { readonly publicKey: Uint8Array }
 let stranger: typeof seller
 beforeAll(async () => {
@@ -24,26 +16,8 @@ beforeAll(async () => {
   stranger = await openKey('22'.repeat(32))
 })
 
-async function offered(change: object = {}) {
-  const { scheme, network, asset, payTo, amount } = acceptsV2(requirement)
-  const payload = {
-    ...{ version: 1, resourceUrl, scheme, network, asset, payTo, amount, validUntil: 2_000_000_000 },
-    ...change,
-  }
-  const signature = await seller.sign(offerDigest(payload))
-  return { format: 'eip712', acceptIndex: 0, payload, signature } as const
-}
-
-async function receipted(by: Signer, change: object = {}) {
-  const { network } = acceptsV2(requirement)
-  const said = { network, resourceUrl, payer: checksumAddress(buyer.address), transaction: '0xabc' }
-  const payload = { version: 1, issuedAt: 1_900_000_000, ...said, ...change }
-  const receipt = { format: 'eip712', payload, signature: await by.sign(receiptDigest(payload)) } as const
-  return { [offerReceipt]: { info: { receipt } } }
-}
-
 async function chosen(change: object) {
-  const headerExtensions = { [offerReceipt]: { info: { offers: [await offered(change)] } } }
+  const headerExtensions = { [offerReceipt]: { info: { offers: [await offered(seller, change)] } } }
   const { body, header } = paymentRequired({
     ...requirement,
     ...{ resource: resourceUrl, description: '', mimeType: 'application/json', headerExtensions },
@@ -58,7 +32,7 @@ describe('a signed offer', () => {
     const option = await chosen({})
     if (!option.ok) throw new Error(option.message)
     const paid = await option.sign({ account: buyer, nonce: `0x${'0c'.repeat(32)}`, nowSeconds: 1_900_000_000 })
-    expect(paid.offer).toEqual(await offered())
+    expect(paid.offer).toEqual(await offered(seller))
   })
 
   test.each([
@@ -85,7 +59,7 @@ describe('a JWS', () => {
     return signJws({ kid: await didKeyOf(by.publicKey), sign: by.sign }, payload)
   }
   const jwsOffer = async (by: typeof seller) =>
-    SignedOffer.parse({ acceptIndex: 0, ...(await inJws(by, (await offered()).payload)) })
+    SignedOffer.parse({ acceptIndex: 0, ...(await inJws(by, (await offered(seller)).payload)) })
 
   test('is read where there is nothing else, and its receipt proves the purchase', async () => {
     const offer = await jwsOffer(seller)
@@ -97,7 +71,7 @@ describe('a JWS', () => {
   })
 
   test('that names a key which did not sign it proves nothing', async () => {
-    const { payload } = await offered()
+    const { payload } = await offered(seller)
     const forged = await signJws({ kid: await didKeyOf(seller.publicKey), sign: stranger.sign }, payload)
     const offer = SignedOffer.parse({ acceptIndex: 0, ...forged })
     await expect(proofOf(offer, buyer.address, {})).rejects.toThrow('not signed by the key that it names')
@@ -113,13 +87,13 @@ describe('a JWS', () => {
 
 describe('a receipt', () => {
   test('of the signer of the offer is a proof', async () => {
-    const proof = await proofOf(await offered(), buyer.address, await receipted(seller))
+    const proof = await proofOf(await offered(seller), buyer.address, await receipted(seller))
     expect(proof).toMatchObject({ signer: checksumAddress(seller.address), receipt: { payload: { resourceUrl } } })
   })
 
   test('that did not come leaves the offer', async () => {
-    expect(await proofOf(await offered(), buyer.address, undefined)).toMatchObject({
-      offer: await offered(),
+    expect(await proofOf(await offered(seller), buyer.address, undefined)).toMatchObject({
+      offer: await offered(seller),
       receipt: null,
     })
   })
@@ -130,6 +104,38 @@ describe('a receipt', () => {
     ['for another resource', () => receipted(seller, { resourceUrl: 'http://127.0.0.1/v1/x' }), /another resource/],
     ['that is none', () => ({ [offerReceipt]: { info: { receipt: { format: 'jws' } } } }), /unreadable/],
   ])('%s proves nothing', async (_, extensions, why) => {
-    await expect(proofOf(await offered(), buyer.address, await extensions())).rejects.toThrow(why)
+    await expect(proofOf(await offered(seller), buyer.address, await extensions())).rejects.toThrow(why)
+  })
+})
+
+describe('the proof of a dispute', () => {
+  const sale = async (by = seller) => {
+    const { receipt } = (await receipted(by))[offerReceipt].info
+    return { offer: await offered(seller), receipt }
+  }
+
+  test('says what was paid, to whom, when and in what, and who signed it', async () => {
+    const proof = await saleProof(await sale(), buyer.address, checksumAddress(seller.address))
+    expect(proof).toMatchObject({ isValid: true })
+    expect(proof.text).toMatch(/^\$\S+ to 0x\w{40}, paid 2030-03-17T17:46:40.000Z in 0xabc, signed by 0x\w{40}/)
+    expect(proof.text).toContain(`${checksumAddress(seller.address)} (this marketplace)`)
+  })
+
+  test('of an earlier key is valid, and says so', async () => {
+    const proof = await saleProof(await sale(), buyer.address, stranger.address)
+    expect(proof).toMatchObject({ isValid: true, text: expect.stringContaining('another or an earlier key') })
+  })
+
+  test.each<[string, () => unknown, RegExp]>([
+    ['by another signer', () => sale(stranger), /^invalid: it is not signed by 0x/],
+    ['that is none', () => ({ offer: 1 }), /^invalid: /],
+  ])('%s is invalid', async (_, given, why) => {
+    const proof = await saleProof(await given(), buyer.address, seller.address)
+    expect(proof).toEqual({ isValid: false, text: expect.stringMatching(why) })
+  })
+
+  test('of another buyer is invalid', async () => {
+    const proof = await saleProof(await sale(), seller.address, seller.address)
+    expect(proof).toEqual({ isValid: false, text: expect.stringContaining('names another payer') })
   })
 })

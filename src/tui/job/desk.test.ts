@@ -1,12 +1,19 @@
 import fc from 'fast-check'
 import { afterEach, describe, expect, it } from 'vitest'
+import { openKey } from '../../../daemon/ports/chain/key.ts'
+import { buyer } from '../../../fixtures/payments/vectors.ts'
 import examples from '../../api/answer-examples.json' with { type: 'json' }
+import type { WireAnswer } from '../../api/index.ts'
+import { offered, receipted } from '../../client/spending/proofs.testkit.ts'
+import { checksumAddress } from '../../core/hex.ts'
 import { formatAmount, parseAmount, usdc } from '../../core/money.ts'
+import { offerReceipt } from '../../core/offer-receipt.ts'
 import { type Opened, openOn } from '../cockpit.testkit.tsx'
 import { market } from '../fixtures.testkit.ts'
 import { bundle, job, jobId, jobsOf } from '../jobs/jobs.testkit.ts'
 import { splitOf } from './dialogs.ts'
 
+type Bundle = WireAnswer<'getJobBundle'>
 const LIST = '/dashboard/api/admin/jobs'
 const PAGE_DOWN = '\u001B[6~'
 
@@ -17,17 +24,22 @@ afterEach(() => {
 })
 
 const audit = { pages: 120, format: 'PDF', site: 'https://example.com' }
+const seller = await openKey('11'.repeat(32))
+const { receipt } = (await receipted(seller))[offerReceipt].info
+const proof = { offer: await offered(seller), receipt }
+
 const asked = {
   input: audit,
   deliverables: [{ pages: 64, format: 'PDF', note: 'n'.repeat(30) }],
-  dispute: { ...(job(1, 'disputed').dispute ?? ({} as never)), evidence: ['file_0000000000000001'] },
+  dispute: { ...(job(1, 'disputed').dispute ?? ({} as never)), evidence: ['file_0000000000000001'], proof },
 }
 
 /** Two disputes with all that is known of them. */
-async function disputes(size: { readonly columns: number; readonly rows: number }) {
+async function disputes(size: { readonly columns: number; readonly rows: number }, payer = buyer.address) {
   const all = [job(1, 'disputed'), job(2, 'disputed'), job(3, 'refunded')]
   const whole = all.map((one) => {
-    const evidence = bundle(one, asked)
+    const payment = { ...examples.getJobBundle.answer.payment, payer } as Bundle['payment']
+    const evidence = { ...bundle(one, asked), payment }
     const said = evidence.thread.messages?.[0]
     const messages = said && [said, { ...said, author_role: 'provider' as const, body: 'The \u001B[2Jsource had 64' }]
     return [`GET ${LIST}/${one.id}/bundle`, { ...evidence, thread: { ...evidence.thread, messages } }] as const
@@ -36,6 +48,7 @@ async function disputes(size: { readonly columns: number; readonly rows: number 
     [`GET ${LIST}`]: jobsOf(all),
     ...Object.fromEntries(whole),
     ...Object.fromEntries(all.map(({ id }) => [`POST ${LIST}/${id}/resolve`, { ...job(1, 'refunded'), id }])),
+    'GET /.well-known/x402': { ...examples.getManifest.answer, signer: checksumAddress(seller.address) },
     'GET /v1/services/svc_0000000000000001': {
       ...examples.getService.answer,
       description: 'A report of 120 pages',
@@ -68,6 +81,15 @@ describe('a dispute', () => {
     expect(text()).toContain('"The \uFFFD[2Jsource had 64"')
     expect(text()).toMatch(/Bot7 +2 of 3 jobs disputed, 1 refunded/)
     expect(text()).toMatch(/Inkwell +2 of 3 jobs disputed, 1 refunded/)
+  })
+
+  it('says what the signed receipt of the buyer proves, or that it is invalid', async () => {
+    const valid = await disputes({ columns: 160, rows: 50 })
+    expect(valid.text()).toMatch(/proof: \$\S+ to 0x\w{40}, paid/)
+    expect(valid.text()).toContain('(this marketplace)')
+    valid.close()
+    const { text } = await disputes({ columns: 160, rows: 50 }, seller.address)
+    expect(text()).toMatch(/proof: invalid: it names another payer than 0x/)
   })
 
   it.each([

@@ -152,6 +152,8 @@ type DeskFacts = {
   readonly listing: Listing | undefined
   readonly bought: Past | undefined
   readonly sold: Past | undefined
+  /** What the buyer's signed offer and receipt prove, if the dispute has them. */
+  readonly proof: Awaited<ReturnType<typeof proven>>
 }
 
 /** The evidence of a dispute. */
@@ -169,10 +171,18 @@ function deskOf(link: Link, job: Job): DialogEvidence {
         past(job.provider_id, 'provider'),
       ])
       if (!bundle.ok) return bundle
-      const facts = { job, bundle: bundle.value, listing: got(listing), bought, sold }
+      const proof = await proven(link, bundle.value, signal)
+      const facts = { job, bundle: bundle.value, listing: got(listing), bought, sold, proof }
       return { ok: true, value: (width) => deskLines(facts, width) }
     },
   }
+}
+
+async function proven(link: Link, { job: { dispute }, payment }: Bundle, signal: AbortSignal) {
+  if (!dispute?.proof) return undefined
+  const manifest = await ask(link, { name: 'getManifest', asked: { signal } }, (one) => one)
+  const { saleProof } = await import('../../client/spending/proofs.ts')
+  return saleProof(dispute.proof, payment?.payer ?? '', manifest.ok ? manifest.value.signer : undefined)
 }
 
 const TITLE: Pair = ['', 'promised', 'delivered', '']
@@ -303,7 +313,7 @@ function filesOf({ files, job }: Bundle): Pair[] {
 }
 
 /** What each party says. The line above it has the party's name and history. */
-function statements({ job, bundle, bought, sold }: DeskFacts, width: number): Line[] {
+function statements({ job, bundle, bought, sold, proof }: DeskFacts, width: number): Line[] {
   const { buyer, provider } = shownJob(job)
   const { dispute, thread } = bundle.job.dispute
     ? { ...bundle, dispute: bundle.job.dispute }
@@ -315,6 +325,11 @@ function statements({ job, bundle, bought, sold }: DeskFacts, width: number): Li
   ]
   return [
     ...side(buyer, `${dispute?.category ?? ''}: "${safe(dispute?.reason ?? '')}"`, bought),
+    ...(proof === undefined
+      ? []
+      : wrap(`proof: ${safe(proof.text)}`, width - 4).map(
+          (text): Line => ['   ', proof.isValid ? good(text) : bad(text)],
+        )),
     ...side(provider, said === undefined ? 'has not answered' : `"${safe(said)}"`, sold),
     ...(dispute?.evidence.length === 0 ? [] : [[good(' ◆ '), dim('named as evidence')] as Line]),
   ]

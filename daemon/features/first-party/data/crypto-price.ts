@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { AppError } from '../../../../src/core/error.ts'
 import type { Json } from '../../../../src/core/json.ts'
+import { SECOND_MS } from '../../../../src/core/time.ts'
 import { defineService, textOf, wrongField } from '../service/service.ts'
 import { fromUpstream } from '../service/upstream.ts'
 
 const KEEP_MS = 60_000
-const SECOND_MS = 1_000
 const Coin = z.record(z.string(), z.number().nullable())
 const Answer = z.record(z.string(), Coin)
 const ID = /^[a-z0-9._-]{1,80}$/

@@ -1,6 +1,7 @@
 import { AppError } from '../../../../src/core/error.ts'
 import type { Json } from '../../../../src/core/json.ts'
 import { isKeyOf } from '../../../../src/core/record.ts'
+import { DAY_MS } from '../../../../src/core/time.ts'
 import { AUTOMATED_MS, defineService, textOf, wrongField } from '../service/service.ts'
 import type { WebPage } from '../web/page.ts'
 import { actionsOf } from './changelog-actions.ts'
@@ -8,7 +9,6 @@ import { dateIn, entriesOf } from './changelog-entries.ts'
 import { checkAddress, readFirst } from './pages.ts'
 
 const DEFAULT_WINDOW = 'last 90 days'
-const DAY_MS = 86_400_000
 const daysOf = { day: 1, week: 7, month: 30, year: 365 } as const
 const MAX_COUNT = 10_000
 

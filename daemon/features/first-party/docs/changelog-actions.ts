@@ -1,5 +1,6 @@
 import type { Json } from '../../../../src/core/json.ts'
 import { compact } from '../../../../src/core/record.ts'
+import { DAY_MS } from '../../../../src/core/time.ts'
 import { type ActionKind, type ChangeKind, isMarkedBreaking, kindOf } from './change-kinds.ts'
 import { type ChangelogEntry, dateIn } from './changelog-entries.ts'
 
@@ -17,7 +18,6 @@ const todos: Readonly<Record<ActionKind, { readonly weight: number; readonly tod
 
 const NOW_DAYS = 30
 const SOON_DAYS = 120
-const DAY_MS = 86_400_000
 const MAX_EVIDENCE_CHARS = 300
 const MAX_ABOUT_CHARS = 120
 const MAX_ENDPOINTS = 10

@@ -1,11 +1,11 @@
 import type { Json } from '../../../../src/core/json.ts'
+import { DAY_MS } from '../../../../src/core/time.ts'
 import { sentencesOf } from '../service/english.ts'
 import { AUTOMATED_MS, defineService, textOf } from '../service/service.ts'
 import { applicantOf, daysLeft } from './fit.ts'
 import { daysUntil, knownNotice, type Notice } from './notice.ts'
 
 const DEFAULT_DAYS = 21
-const DAY_MS = 86_400_000
 const MAX_QUOTE_CHARS = 1_000
 
 /** Steps of an application for one notice, with due days and sources. */

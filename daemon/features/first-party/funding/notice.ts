@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { AppError } from '../../../../src/core/error.ts'
+import { DAY_MS } from '../../../../src/core/time.ts'
 import { UpstreamError } from '../../../ports/upstream/upstream.ts'
 import type { ServiceCtx } from '../service/service.ts'
 import { defineStep } from '../service/step.ts'
@@ -171,8 +172,6 @@ export function dayOf(text: string | null | undefined): string | null {
   const at = Date.parse(text ?? '')
   return Number.isNaN(at) ? null : new Date(at).toISOString().slice(0, 10)
 }
-
-const DAY_MS = 86_400_000
 
 /** Whole UTC days from today until `day`; negative for a past day. */
 export function daysUntil(day: string, now: number): number {

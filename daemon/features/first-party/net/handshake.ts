@@ -1,5 +1,6 @@
 import { AppError } from '../../../../src/core/error.ts'
 import { isKeyOf, ownOf } from '../../../../src/core/record.ts'
+import { DAY_MS } from '../../../../src/core/time.ts'
 import type { CertificateFacts } from '../../../ports/tls/certificate.ts'
 import { type Handshake, TlsError } from '../../../ports/tls/handshake.ts'
 import { WebError } from '../../../ports/web/error.ts'
@@ -70,8 +71,6 @@ export function lacksIntermediate(shake: Handshake): boolean {
   const [leaf, next] = shake.chain
   return fault === 'incomplete_chain' || (fault !== null && !next && leaf !== undefined && leaf.issuer !== leaf.subject)
 }
-
-const DAY_MS = 86_400_000
 
 export function daysLeft({ valid_to }: Pick<CertificateFacts, 'valid_to'>, at: number): number {
   return Math.floor((Date.parse(valid_to) - at) / DAY_MS)

@@ -1,6 +1,7 @@
 import type { SecureVersion } from 'node:tls'
 import type { Json } from '../../../../src/core/json.ts'
 import { keysOf } from '../../../../src/core/record.ts'
+import { DAY_MS } from '../../../../src/core/time.ts'
 import { type Handshake, TlsError } from '../../../ports/tls/handshake.ts'
 import type { WebResponse } from '../../../ports/web/exchange.ts'
 import { type Finding, type Judged, judgeBy, type Rule, rule, shownFindings } from '../service/findings.ts'
@@ -124,7 +125,6 @@ async function hasCaa({ engines, signal }: ServiceCtx<'dns'>, host: string): Pro
 
 type Shaken = Seen & { readonly shake: Handshake }
 const GOOD_DAYS = 30
-const DAY_MS = 86_400_000
 const MOST_DAYS = 398
 const SHORTER_DAYS = 200
 const SHORTER_FROM = Date.parse('2026-03-15')

@@ -56,10 +56,7 @@ export const sandboxRegistries = defineCollection('sandbox_registries', {
 })
 export type SandboxRegistriesRow = z.infer<typeof sandboxRegistries.schema>
 
-export const sandboxAgents = defineCollection('sandbox_agents', {
-  schema: SandboxAgentRow,
-  indexes: [],
-})
+export const sandboxAgents = defineCollection('sandbox_agents', { schema: SandboxAgentRow, indexes: [] })
 
 export const sandboxFeedback = defineCollection('sandbox_feedback', {
   schema: SandboxFeedbackRow,

@@ -27,11 +27,7 @@ const ChainSend = z.strictObject({
   at: z.int(),
 })
 
-const ChainSignerRow = z.strictObject({
-  id: StoredWallet,
-  version: z.int(),
-  next_nonce: z.int(),
-})
+const ChainSignerRow = z.strictObject({ id: StoredWallet, version: z.int(), next_nonce: z.int() })
 
 // Anonymised exports have another gas key, so they leave out these rows.
 export const chainTxs = defineCollection('chain_txs', {
@@ -116,10 +112,7 @@ export const chainTransfers = defineCollection('chain_transfers', {
 })
 export type ChainTransferRow = z.infer<typeof chainTransfers.schema>
 
-export const chainSigners = defineCollection('chain_signers', {
-  schema: ChainSignerRow,
-  indexes: [],
-})
+export const chainSigners = defineCollection('chain_signers', { schema: ChainSignerRow, indexes: [] })
 
 /** Collections for `openTxQueue`. */
 export const queueCollections = [chainTxs, chainTransfers, chainSigners] as const

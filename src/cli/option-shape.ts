@@ -1,6 +1,6 @@
-import { compact } from '../../core/record.ts'
-import { kebab } from '../../text/text.ts'
-import type { AnyParam, ParamSet } from '../params.ts'
+import { compact } from '../core/record.ts'
+import { kebab } from '../text/text.ts'
+import type { AnyParam, ParamSet } from './params.ts'
 
 /** Shape of a command line value. */
 export type OptionShape = {
