@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { AppError } from '../../../../src/core/error.ts'
 import type { Json } from '../../../../src/core/json.ts'
-import { SECOND_MS } from '../../../../src/core/time.ts'
+import { DAY_MS, SECOND_MS } from '../../../../src/core/time.ts'
 import { defineService, textOf, wrongField } from '../service/service.ts'
 import { fromUpstream } from '../service/upstream.ts'
 
@@ -33,13 +33,17 @@ export const cryptoPrice = defineService({
     if (price === undefined) throw wrongField('vs_currency', `unsupported currency: ${currency}`)
     if (price === null || price < 0) throw new AppError('provider_failed', 'No price is available now.')
     const updated = coin['last_updated_at']
+    const asOf = typeof updated === 'number' ? updated * SECOND_MS : null
+    if (asOf !== null && at - asOf > DAY_MS)
+      throw new AppError('provider_failed', `The last price is from ${new Date(asOf).toISOString()}.`)
     return {
       coin_id: id,
       vs_currency: currency,
       price,
       change_24h_pct: coin[`${currency}_24h_change`] ?? null,
-      market_cap: coin[`${currency}_market_cap`] ?? null,
-      as_of: new Date(typeof updated === 'number' ? updated * SECOND_MS : at).toISOString(),
+      // The source sends 0 for an unknown one.
+      market_cap: coin[`${currency}_market_cap`] || null,
+      as_of: asOf === null ? null : new Date(asOf).toISOString(),
       source: 'CoinGecko',
       attribution: 'Price data by CoinGecko (https://www.coingecko.com)',
       engine: { name: 'coingecko', version: '3', kind: 'upstream', fetched_at: new Date(at).toISOString() },

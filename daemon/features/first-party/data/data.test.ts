@@ -19,18 +19,17 @@ beforeEach(() => site.clear())
 afterAll(() => site.close())
 
 /** An upstream at a path of the test's site: fresh, so that nothing is kept between tests. */
-const upstream = (path: string, headers: Record<string, string> = {}) =>
+const upstream = (path: string) =>
   openUpstream({
     web: site.web({ exempt: () => false }),
     wall: () => AT,
     name: 'It',
     base: site.at(path),
-    headers,
     fix: 'nothing',
   })
 const engines = () => ({
   advisories: upstream('/osv'),
-  coins: upstream('/coins', { 'x-cg-demo-api-key': 'secret' }),
+  coins: upstream('/coins'),
   geocoding: upstream('/geo'),
   market: upstream('/market'),
   weather: upstream('/weather'),
@@ -66,6 +65,7 @@ describe('weather', () => {
       place: 'Bremen',
       temperature_c: 12.5,
       conditions: 'light rain',
+      is_day: false,
       observed_at: '2026-06-01T02:00:00+02:00',
       forecast: [{ date: '2026-06-01', min_c: 8, precipitation_chance_pct: 80 }],
       attribution: expect.stringContaining('CC BY'),
@@ -85,12 +85,15 @@ describe('weather', () => {
     const of = (city: string) => run(weather, { city })
     expect(await of('Springfield')).toMatchObject({ region: 'Missouri', lat: 37.2 })
     expect(await of('springfield, illinois, US')).toMatchObject({ place: 'Springfield', region: 'Illinois', lat: 39.8 })
+    expect(await of('Springfield, Missouri, USA')).toMatchObject({ region: 'Missouri' })
     await expect(of('Springfield, Ohio')).rejects.toMatchObject({ code: 'input_invalid' })
   })
 
   it('takes coordinates before a city, and no half of them', async () => {
-    site.pages['/weather/forecast'] = json({ ...forecast, daily: undefined })
-    expect(await run(weather, { city: 'Home', lat: 1, lon: 2 })).toMatchObject({ place: 'Home', lat: 1, lon: 2 })
+    const { is_day: _, ...current } = forecast.current
+    site.pages['/weather/forecast'] = json({ ...forecast, current, daily: undefined })
+    const there = await run(weather, { city: 'Home', lat: 1, lon: 2 })
+    expect(there).toMatchObject({ place: 'Home', lat: 1, lon: 2, is_day: null })
     expect(site.asked).toHaveLength(1)
     expect(() => weather.check({ lat: 1 })).toThrow(/^lon: /)
     expect(() => weather.check({ lat: 91, lon: 1 })).toThrow(/^lat: /)
@@ -102,53 +105,6 @@ describe('weather', () => {
       code: 'input_invalid',
       details: [{ path: 'city' }],
     })
-  })
-})
-
-describe('the price of a coin', () => {
-  it('keeps the digits of tiny prices, and sends the key in a header alone', async () => {
-    const seen: IncomingMessage[] = []
-    site.pages['/coins/simple/price'] = (req: IncomingMessage, res: ServerResponse) => {
-      seen.push(req)
-      res.end('{"dust": {"usd": 0.000000001234, "usd_24h_change": null, "last_updated_at": 1780000000}}')
-    }
-    const result = await run(cryptoPrice, { coin_id: 'Dust', vs_currency: 'usd' })
-    expect(result).toMatchObject({
-      coin_id: 'dust',
-      price: 1.234e-9,
-      change_24h_pct: null,
-      as_of: '2026-05-28T20:26:40.000Z',
-    })
-    expect(seen[0]?.headers['x-cg-demo-api-key']).toBe('secret')
-    expect(JSON.stringify(result) + seen[0]?.url).not.toContain('secret')
-  })
-
-  it.each([
-    ['coin_id', {}],
-    ['vs_currency', { duck: { eur: 1 } }],
-    ['vs_currency', { duck: {} }],
-  ])('names %s where the upstream does not know it', async (path, answer) => {
-    site.pages['/coins/simple/price'] = json(answer)
-    await expect(run(cryptoPrice, { coin_id: 'duck' })).rejects.toMatchObject({
-      code: 'input_invalid',
-      details: [{ path }],
-    })
-  })
-
-  it.each([
-    ['constructor', 'name'],
-    ['__proto__', 'usd'],
-    ['tostring', 'length'],
-  ])('is never read from %s, which is no coin', async (coin_id, vs_currency) => {
-    site.pages['/coins/simple/price'] = json({})
-    await expect(run(cryptoPrice, { coin_id, vs_currency })).rejects.toMatchObject({
-      code: 'input_invalid',
-      details: [{ path: 'coin_id' }],
-    })
-  })
-
-  it('is refused before payment for what is no id', () => {
-    expect(() => cryptoPrice.check({ coin_id: 'a&ids=b' })).toThrow(/^coin_id: /)
   })
 })
 
@@ -266,9 +222,9 @@ describe('vulnerabilities of dependencies', () => {
   })
 
   it('are looked up at the least version that a range of another ecosystem allows', async () => {
-    const asked = batches([{ results: [] }])
+    const asked = batches([{ results: [{}, {}, {}, {}] }])
     const dependencies = {
-      exact: '==4.2.1',
+      'exact[socks]': '==4.2.1',
       compatible: '~=2.0',
       least: '>=1.4, <2',
       most: '<3',
@@ -276,18 +232,35 @@ describe('vulnerabilities of dependencies', () => {
       gem: '~> 6.1',
     }
     const result = await run(dependencyVulnerabilityAudit, { ecosystem: 'pip', dependencies })
+    expect(asked[0]?.queries[0]?.package.name).toBe('exact')
     expect(asked[0]?.queries.map(({ version }) => version)).toEqual(['4.2.1', '2.0', '1.4', '6.1'])
     expect(result.unresolved.map((one: { package: string }) => one.package)).toEqual(['most', 'any'])
   })
 
+  it('are no notices that a package is no longer maintained', async () => {
+    const kinds = { 'R-1': 'unmaintained', 'R-2': 'unsound' }
+    batches([{ results: [{ vulns: Object.keys(kinds).map((id) => ({ id })) }] }])
+    for (const [id, informational] of Object.entries(kinds))
+      site.pages[`/osv/v1/vulns/${id}`] = json({ id, affected: [{ database_specific: { informational } }] })
+    const result = await run(dependencyVulnerabilityAudit, { ecosystem: 'cargo', dependencies: { pond: '1.0.0' } })
+    expect(result.vulnerabilities.map((one: { advisory: string }) => one.advisory)).toEqual(['R-2'])
+  })
+
+  it.each([{}, { pond: 'latest' }])('of nothing to look up fail: %j', async (dependencies) => {
+    const asked = run(dependencyVulnerabilityAudit, { ecosystem: 'npm', dependencies })
+    await expect(asked).rejects.toMatchObject({ code: 'input_invalid', details: [{ path: 'dependencies' }] })
+  })
+
   it('are asked for in one batch, and none is a result', async () => {
     const dependencies = Object.fromEntries(Array.from({ length: 500 }, (_, at) => [`p${at}`, '1.0.0']))
-    const asked = batches([{ results: [] }])
+    const asked = batches([{ results: Array(500).fill({}) }, { results: [] }])
     expect(await run(dependencyVulnerabilityAudit, { ecosystem: 'npm', dependencies })).toMatchObject({
       checked: 500,
       vulnerable: 0,
     })
     expect(asked).toHaveLength(1)
+    const half = run(dependencyVulnerabilityAudit, { ecosystem: 'npm', dependencies: { other: '1.0.0' } })
+    await expect(half).rejects.toMatchObject({ code: 'provider_failed' })
   })
 
   it('of an ecosystem that nobody knows are refused before payment', () => {

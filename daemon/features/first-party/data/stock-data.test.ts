@@ -55,8 +55,8 @@ const busy = [failed(429), failed(401)]
 describe('prices of shares', () => {
   const engine = () =>
     openUpstream({
-      web: site.web({ exempt: () => false }),
-      wall: Date.now,
+      web: site.web({ exempt: () => false, wall: () => AT }),
+      wall: () => AT,
       name: 'It',
       base: site.at('/market'),
       fix: 'nothing',
@@ -89,6 +89,15 @@ describe('prices of shares', () => {
     })
     expect(result.currency).toBe('USD')
     expect(JSON.stringify(result)).not.toContain('top-secret')
+  })
+
+  it.each([
+    [1_777_000_000, { code: 'provider_failed' }],
+    [1_779_000_000, { is_market_open: false }],
+  ])('of %d are a quote for a month', async (last_quote_at, made) => {
+    answer(json({ ...quoted, last_quote_at, is_market_open: false }))
+    const asked = buy({ symbol: 'DUCK' })
+    await ('code' in made ? expect(asked).rejects : expect(asked).resolves).toMatchObject(made)
   })
 
   it('have a history, newest last', async () => {

@@ -1,6 +1,8 @@
 import { z } from 'zod'
+import { AppError } from '../../../../src/core/error.ts'
 import type { Json } from '../../../../src/core/json.ts'
 import { compact } from '../../../../src/core/record.ts'
+import { DAY_MS } from '../../../../src/core/time.ts'
 import { UpstreamError } from '../../../ports/upstream/upstream.ts'
 import { defineService, textOf, wrongField } from '../service/service.ts'
 import { fromUpstream } from '../service/upstream.ts'
@@ -8,6 +10,8 @@ import { fromUpstream } from '../service/upstream.ts'
 const KEEP_MS = 60_000
 const SYMBOL = /^[A-Z0-9.^=:/-]{1,20}$/
 const HISTORY_DAYS = 100
+/** Longer than any market closes: an older quote is of a share that is no longer traded. */
+const MAX_AGE_MS = 30 * DAY_MS
 /** Error codes for an unknown or unavailable security. */
 const OF_SYMBOL: readonly number[] = [400, 403, 404]
 
@@ -41,6 +45,7 @@ const Quote = z
     previous_close: Numeric.optional(),
     change: Numeric.optional(),
     percent_change: Numeric.optional(),
+    is_market_open: z.boolean().optional(),
   })
   .transform(({ datetime, last_quote_at, close, percent_change, ...facts }) => ({
     ...facts,
@@ -81,6 +86,8 @@ export const stockData = defineService({
   make(_, { value, at }): Json {
     const { price, as_of, currency = 'unknown', ...rest } = value
     const history = 'history' in rest ? rest.history : undefined
+    if (!history && at - Date.parse(as_of) > MAX_AGE_MS)
+      throw new AppError('provider_failed', `The last quote is from ${as_of}.`)
     return {
       ...compact(rest),
       currency,

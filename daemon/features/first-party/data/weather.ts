@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { AppError } from '../../../../src/core/error.ts'
 import type { Json } from '../../../../src/core/json.ts'
-import { compact } from '../../../../src/core/record.ts'
+import { compact, ownOf } from '../../../../src/core/record.ts'
+import { SECOND_MS } from '../../../../src/core/time.ts'
 import { defineService, type JsonInput, type ServiceCtx, textOf, wrongField } from '../service/service.ts'
 import { fromUpstream } from '../service/upstream.ts'
 
@@ -98,7 +99,7 @@ export const weather = defineService({
       weather_code: current.weather_code,
       ...compact({ wind_kph: current.wind_speed_10m ?? undefined }),
       wind_direction_deg: current.wind_direction_10m ?? null,
-      is_day: current.is_day === 1,
+      is_day: typeof current.is_day === 'number' ? current.is_day === 1 : null,
       observed_at: withOffset(current.time, utc_offset_seconds),
       ...(value.daily ? { forecast: daysOf(value.daily) } : {}),
       attribution: 'Weather data by Open-Meteo.com (CC BY 4.0)',
@@ -123,16 +124,19 @@ function coordinatesOf(input: JsonInput): Spot | undefined {
   return { place: city || `${lat}, ${lon}`, lat, lon }
 }
 
+const shortNames: Readonly<Record<string, string>> = { uk: 'gb', usa: 'us' }
+
 /** Finds a place. The text after a comma must be the place's region or country: `Paris, Texas`. */
 async function placeOf({ engines, signal }: ServiceCtx<'geocoding'>, city: string): Promise<Spot> {
-  const [wanted = '', ...within] = city.split(',').map((part) => part.trim().toLowerCase())
+  const [wanted = '', ...parts] = city.split(',').map((part) => part.trim().toLowerCase())
+  const within = parts.map((part) => ownOf(shortNames, part) ?? part)
   const path = `/search?${new URLSearchParams({ name: wanted, count: '10', language: 'en' })}`
   const { value } = await fromUpstream(engines.geocoding.ask({ path, schema: Places, keepMs: KEEP_PLACE_MS, signal }))
   const found = value.results?.find(({ admin1, country, country_code }) => {
     const names = [admin1, country, country_code].map((name) => name?.toLowerCase())
     return within.every((part) => names.includes(part))
   })
-  if (!found) throw wrongField('city', 'is not known')
+  if (!found) throw wrongField('city', 'is not known; write its region or country in full, such as Paris, Texas')
   const { name, admin1, country, latitude, longitude } = found
   return { place: name, ...compact({ region: admin1, country }), lat: latitude, lon: longitude }
 }
@@ -173,14 +177,9 @@ function conditionsOf(code: number | null | undefined): string {
   return conditions[code ?? -1] ?? 'unknown'
 }
 
-const MINUTE_S = 60
-const HOUR_S = 3_600
-
 /** Appends the UTC offset to a local time. */
 function withOffset(local: string, offset: number): string {
-  const [hours, minutes] = [Math.floor(Math.abs(offset) / HOUR_S), (Math.abs(offset) % HOUR_S) / MINUTE_S]
-  const two = (value: number) => String(value).padStart(2, '0')
-  const zone = `${offset < 0 ? '-' : '+'}${two(hours)}:${two(minutes)}`
+  const zone = `${offset < 0 ? '-' : '+'}${new Date(Math.abs(offset) * SECOND_MS).toISOString().slice(11, 16)}`
   const time = `${local.length === 'YYYY-MM-DDTHH:MM'.length ? `${local}:00` : local}${zone}`
   if (Number.isNaN(Date.parse(time)))
     throw new AppError('provider_failed', 'The weather source sent an unreadable observation time.')
