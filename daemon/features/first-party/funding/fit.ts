@@ -1,11 +1,15 @@
-import { sentencesOf } from '../service/english.ts'
+import { functionWords, sentencesOf } from '../service/english.ts'
 import { daysUntil, type Notice } from './notice.ts'
 
+const LARGE_BUSINESS = '22'
 /** Grants.gov's applicant types, by words in a profile. */
 const kinds: readonly (readonly [words: RegExp, ids: readonly string[]])[] = [
-  [/\b(non-?profits?|501\(?c\)?\(?3\)?|charit(y|ies)|foundation|ngo)\b/i, ['12', '13']],
+  [
+    /\b(non[- ]?profits?(?! (?:universit|colleg))|not[- ]for[- ]profits?|501\(?c\)?\(?3\)?|charit(y|ies)|foundation|ngo)\b/i,
+    ['12', '13'],
+  ],
   [/\bsmall business(es)?\b|\bstartups?\b/i, ['23']],
-  [/\b(for[- ]profit|compan(y|ies)|corporation|business)\b/i, ['22', '23']],
+  [/(?<!not[- ])\bfor[- ]profit\b|\b(compan(y|ies)|corporations?|(?<!small )business(es)?)\b/i, [LARGE_BUSINESS, '23']],
   [/\bcount(y|ies)\b/i, ['01']],
   [/\b(city|cities|town|township|municipal\w*)\b/i, ['02']],
   [/\bstate (?:\w+ ){0,2}(governments?|agenc(y|ies)|departments?)\b/i, ['00']],
@@ -15,8 +19,12 @@ const kinds: readonly (readonly [words: RegExp, ids: readonly string[]])[] = [
   [/\bindividuals?\b/i, ['21']],
 ]
 /** The applicant type "unrestricted", and "others", of which the notice tells more in its text. */
-const UNRESTRICTED = '99'
+export const UNRESTRICTED = '99'
 export const OTHERS = '25'
+
+/** Where a profile goes on to what the applicant does, and for whom. */
+const WHAT_IT_DOES =
+  /\b(?:that|which|who|whose|to|for(?![- ]profit)|in|on|with|helping|serving|supporting|working|assisting)\b/i
 
 export type Applicant = ReturnType<typeof applicantOf>
 
@@ -26,10 +34,9 @@ export function applicantOf(input: Input, daysNeeded: number) {
   const text = (field: string) => (typeof input[field] === 'string' ? input[field] : '')
   const budget = input['project_budget_usd']
   const days = input['days_needed_to_apply']
-  const about = text('eligibility') || text('profile')
   return {
     profile: [text('profile'), text('eligibility')].filter(Boolean).join(' '),
-    types: typesIn(about),
+    types: typesIn(text('eligibility') || (text('profile').split(WHAT_IT_DOES)[0] ?? '')),
     budget: typeof budget === 'number' ? budget : undefined,
     daysNeeded: typeof days === 'number' ? days : daysNeeded,
   }
@@ -42,9 +49,17 @@ export function typesIn(text: string): string[] {
 
 export function eligibilityOf({ applicant_types }: Notice, { types }: Applicant): 'match' | 'unknown' | 'mismatch' {
   const ids = applicant_types.map(({ id }) => id)
-  if (ids.includes(UNRESTRICTED) || types.some((type) => ids.includes(type))) return 'match'
-  if (types.length === 0 || ids.length === 0 || ids.includes(OTHERS)) return 'unknown'
+  const isOwn = isOneOf(types, ids)
+  if (ids.includes(UNRESTRICTED) || isOwn === true) return 'match'
+  if (isOwn === undefined || types.length === 0 || ids.length === 0 || ids.includes(OTHERS)) return 'unknown'
   return 'mismatch'
+}
+
+/** Whether an applicant of `types` is one of `ids`; undefined for a company of unknown size where only one size is. */
+export function isOneOf(types: readonly string[], ids: readonly string[]): boolean | undefined {
+  const own = types.filter((type) => ids.includes(type))
+  if (own.length === 0) return false
+  return own.length < types.length && types.includes(LARGE_BUSINESS) ? undefined : true
 }
 
 export type BudgetFit = { readonly is: 'inside' | 'above' | 'below' /** The limit that decides. */; readonly by: Limit }
@@ -63,17 +78,11 @@ export function daysLeft({ closes_at }: Notice, now: number): number | null {
   return closes_at === null ? null : daysUntil(closes_at, now)
 }
 
-const common = new Set(
-  'about after also and are can for from have into more our that the their them they this through we who will with you your not all any'.split(
-    ' ',
-  ),
-)
-
 /** Stemmed words, so that `farmers` matches `farming`. */
 export function termsOf(text: string): string[] {
   const words = text.toLowerCase().match(/[\p{L}\p{N}]{3,}/gu) ?? []
   return words
-    .filter((word) => !common.has(word))
+    .filter((word) => !functionWords.has(word))
     .map((word) => word.replace(/(ations?|ments?|ings?|ers?|ies|ed|es|s)$/, ''))
     .filter((word) => word.length > 2)
 }
@@ -85,28 +94,19 @@ const TITLE_COUNTS = 3
 /** BM25 score of each notice for a query, relative to the best notice: 0 to 1. */
 export function relevanceOf(query: string, notices: readonly Notice[]): number[] {
   const documents = notices.map(({ title, categories, description, eligibility_text }) =>
-    termsOf(
-      [...Array.from({ length: TITLE_COUNTS }, () => title), ...categories, description, eligibility_text].join(' '),
-    ),
+    termsOf([`${title} `.repeat(TITLE_COUNTS), ...categories, description, eligibility_text].join(' ')),
   )
   const average = documents.reduce((sum, { length }) => sum + length, 0) / Math.max(1, documents.length)
-  const terms = [...new Set(termsOf(query))]
-  const rarity = new Map(
-    terms.map((term) => {
-      const having = documents.filter((words) => words.includes(term)).length
-      return [term, Math.log(1 + (documents.length - having + 0.5) / (having + 0.5))]
-    }),
-  )
-  const scores = documents.map((words) =>
-    terms.reduce((sum, term) => {
-      const count = words.filter((word) => word === term).length
-      return (
-        sum +
-        ((rarity.get(term) ?? 0) * count * (K1 + 1)) /
-          (count + K1 * (1 - B + (B * words.length) / Math.max(1, average)))
-      )
-    }, 0),
-  )
+  const scores = documents.map(() => 0)
+  for (const term of new Set(termsOf(query))) {
+    const counts = documents.map((words) => words.filter((word) => word === term).length)
+    const having = counts.filter((count) => count > 0).length
+    const rarity = Math.log(1 + (documents.length - having + 0.5) / (having + 0.5))
+    for (const [at, count] of counts.entries()) {
+      const length = (documents[at]?.length ?? 0) / Math.max(1, average)
+      scores[at] = (scores[at] ?? 0) + (rarity * count * (K1 + 1)) / (count + K1 * (1 - B + B * length))
+    }
+  }
   const best = Math.max(...scores, 1e-9)
   return scores.map((score) => score / best)
 }
@@ -154,7 +154,7 @@ const OF_OTHER =
 const SCALES: Readonly<Record<string, number>> = { k: 1e3, thousand: 1e3, m: 1e6, million: 1e6, billion: 1e9 }
 
 /** The smallest and the largest award. */
-function limitsOf(notice: Notice): Limits {
+export function limitsOf(notice: Notice): Limits {
   const { award_floor, award_ceiling, told } = notice
   const said = saidIn(notice)
   return {

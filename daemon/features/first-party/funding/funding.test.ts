@@ -129,12 +129,12 @@ describe('matches of funding', () => {
     expect(() => grantMatches.check({ profile: 'Bog NGO' }, {})).not.toThrow()
   })
 
-  it('holds to the agency and the number that were asked for, and none is a result', async () => {
+  it('holds to the agency and the number that were asked for, and fails where none fits', async () => {
     serve([notice(1, 'Wetlands'), notice(2, 'Wetlands two', { agencyName: 'Office of Rain' })])
     const { grant_matches } = await run(grantMatches, { profile, agency: 'rain', limit: 1 })
     expect(grant_matches.matches.map(({ opportunity_id }: { opportunity_id: string }) => opportunity_id)).toEqual(['2'])
     serve([])
-    expect((await run(grantMatches, { profile })).grant_matches).toMatchObject({ searched: 0, matches: [] })
+    await expect(run(grantMatches, { profile })).rejects.toMatchObject({ code: 'provider_failed' })
   })
 
   it.each([0, 1])('reads those of the agency first, under either name that it goes by (%d)', async (at) => {
@@ -193,7 +193,7 @@ describe('matches of funding', () => {
   })
 
   it('searches for the phrases of what is done, not for the longest words', async () => {
-    serve([])
+    serve([notice(1, 'Coral reefs', { applicantTypes: [] })])
     const { grant_matches: made } = await run(grantMatches, {
       profile: 'State natural resource agency of Hawaii that monitors coral reefs',
     })
@@ -230,6 +230,7 @@ describe('the checklist of an application', () => {
     for (const source of ['You must be registered in Ohio.', 'Letters of intent are required.'])
       expect(made.items).toContainEqual(expect.objectContaining({ evidence_kind: 'text', source }))
     expect(JSON.stringify(made)).not.toContain('Ducks must swim.')
+    expect(made.items.map((item: { due: string }) => item.due)).toEqual(Object.values(due).toSorted())
     expect(made).toMatchObject({ days_left: 92, warnings: [] })
   })
 
@@ -282,11 +283,10 @@ describe('the checklist of an application', () => {
     expect(made.warnings[0]).toContain('is a forecast')
   })
 
-  it('of a notice that is not there fails, so that it is refunded', async () => {
-    serve([])
-    await expect(run(grantApplicationChecklist, { opportunity_id: '9' })).rejects.toMatchObject({
-      code: 'provider_failed',
-    })
+  it.each([[[]], [[notice(9, 'Over', { responseDateStr: '2026-05-01' })]]])('of %j fails', async (served) => {
+    serve(served)
+    const asked = run(grantApplicationChecklist, { opportunity_id: '9' })
+    await expect(asked).rejects.toMatchObject({ code: 'provider_failed' })
   })
 })
 

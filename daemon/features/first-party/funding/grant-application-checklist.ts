@@ -1,8 +1,9 @@
+import { AppError } from '../../../../src/core/error.ts'
 import type { Json } from '../../../../src/core/json.ts'
 import { DAY_MS } from '../../../../src/core/time.ts'
 import { sentencesOf } from '../service/english.ts'
 import { AUTOMATED_MS, defineService, textOf } from '../service/service.ts'
-import { applicantOf, daysLeft } from './fit.ts'
+import { applicantOf, budgetFit, daysLeft, limitsOf, OTHERS, UNRESTRICTED } from './fit.ts'
 import { daysUntil, knownNotice, type Notice } from './notice.ts'
 
 const DEFAULT_DAYS = 21
@@ -17,11 +18,13 @@ export const grantApplicationChecklist = defineService({
     return { notice: await knownNotice(ctx, textOf(input, 'opportunity_id')), at: ctx.now() }
   },
   make(input, { notice, at }): Json {
-    const { daysNeeded, budget } = applicantOf(input, DEFAULT_DAYS)
+    if (notice.status === 'closed') throw new AppError('provider_failed', `The notice closed on ${notice.closes_at}.`)
+    const applicant = applicantOf(input, DEFAULT_DAYS)
+    const { daysNeeded } = applicant
     const items = itemsOf(notice, { at, daysNeeded })
     const days = daysLeft(notice, at)
+    const fit = budgetFit(notice, applicant)
     const warnings = [
-      ...(notice.status === 'closed' ? ['The notice is closed.'] : []),
       ...(notice.is_estimate ? ['The notice is a forecast: you cannot apply yet, and its dates may change.'] : []),
       ...(days === null ? ['The notice has no closing date, so no due dates are given.'] : []),
       ...(days !== null && days < daysNeeded ? [`${days} days are left; you need ${daysNeeded}.`] : []),
@@ -29,9 +32,7 @@ export const grantApplicationChecklist = defineService({
       ...(items.some(({ id, due }) => id.startsWith('date_') && daysUntil(due ?? '', at) < 0)
         ? ['The notice names a date that has passed.']
         : []),
-      ...(budget !== undefined && notice.award_ceiling !== null && budget > notice.award_ceiling
-        ? [`The budget is above the ceiling of ${notice.award_ceiling} USD.`]
-        : []),
+      ...(fit?.is === 'above' ? [`The budget is above the ceiling of ${fit.by.amount} USD.`] : []),
     ]
     return {
       grant_application_checklist: {
@@ -42,7 +43,9 @@ export const grantApplicationChecklist = defineService({
         closes_at: notice.closes_at,
         days_left: days,
         url: notice.url,
-        items: items.map(({ isLate: _, ...item }) => item),
+        items: items
+          .map(({ isLate: _, ...item }) => item)
+          .sort((one, other) => Date.parse(one.due ?? '') - Date.parse(other.due ?? '') || 0),
         warnings,
         not_checked: ['documents attached to the notice', 'holidays'],
         fetched_at: new Date(at).toISOString(),
@@ -94,7 +97,7 @@ function stepsOf(notice: Notice): Step[] {
     rule('registration', {
       task: 'Have an active SAM.gov registration with a UEI',
       before: REGISTRATION_DAYS,
-      source: 'Grants.gov requires the registration, which takes weeks.',
+      source: 'Grants.gov requires the registration of organizations, which takes weeks.',
     }),
     rule('workspace', {
       task: 'Open a workspace in Grants.gov and assign the roles',
@@ -107,10 +110,10 @@ function stepsOf(notice: Notice): Step[] {
     ...notice.attachments.map((name, at) =>
       field(`attachment_${at + 1}`, { task: `Read ${name}`, before: 0.9, source: 'synopsisAttachmentFolders' }),
     ),
-    rule('narrative', { task: 'Write the project narrative', before: 0.4, source: USUAL }),
+    usual('narrative', { task: 'Write the project narrative', before: 0.4 }),
     budgetStep(notice),
     ...(notice.cost_sharing ? [costShare] : []),
-    { ...rule('letters', { task: 'Collect letters of support', before: 0.3, source: USUAL }), mandatory: 'unknown' },
+    usual('letters', { task: 'Collect letters of support', before: 0.3 }),
     field('submission', {
       task: 'Submit early enough to fix a rejected application',
       before: 2,
@@ -119,19 +122,19 @@ function stepsOf(notice: Notice): Step[] {
   ]
 }
 
-const USUAL = "Usually required; see the notice's documents."
+const usual = (id: string, step: Pick<Step, 'task' | 'before'>): Step => ({
+  ...rule(id, { ...step, source: "Usually required; see the notice's documents." }),
+  mandatory: 'unknown',
+})
 const costShare = field('cost_share', {
   task: 'Get a written commitment for your cost share',
   before: 0.5,
   source: 'costSharing',
 })
 
-/** Id of the applicant type "others", for which the eligibility text says who may apply. */
-const SEE_TEXT = '25'
-
 function proofStep({ applicant_types }: Notice): Step {
   const types = applicant_types.map(({ description }) => description).join(', ')
-  if (applicant_types.some(({ id }) => id === SEE_TEXT)) {
+  if (applicant_types.some(({ id }) => id === OTHERS || id === UNRESTRICTED)) {
     const source = 'applicantEligibilityDesc'
     return field('eligibility', { task: 'Read in the eligibility text whether you may apply', before: 0.9, source })
   }
@@ -144,10 +147,14 @@ function proofStep({ applicant_types }: Notice): Step {
 }
 
 function budgetStep(notice: Notice): Step {
-  const step = { task: budgetTask(notice), before: 0.4 }
-  return notice.award_ceiling === null
-    ? rule('budget', { ...step, source: USUAL })
-    : field('budget', { ...step, source: 'awardCeiling' })
+  const { floor, ceiling } = limitsOf(notice)
+  const bounds = [floor ? `from ${floor.amount}` : [], ceiling ? `up to ${ceiling.amount}` : []].flat().join(' ')
+  const step = { task: `Write the budget and its justification${bounds && ` (${bounds} USD)`}`, before: 0.4 }
+  const by = ceiling ?? floor
+  if (!by) return usual('budget', step)
+  return by.field.startsWith('award_')
+    ? field('budget', { ...step, source: by.field })
+    : stepBy('text')('budget', { ...step, source: by.quote ?? by.field })
 }
 
 /** Sentences that say what an applicant must be, and what an application must have. */
@@ -194,11 +201,6 @@ function datedSentences({ description }: Notice): Step[] {
     source: sentence.slice(0, MAX_QUOTE_CHARS).toWellFormed(),
     evidence_kind: 'text',
   }))
-}
-
-function budgetTask({ award_floor: floor, award_ceiling: ceiling }: Notice): string {
-  const bounds = [floor === null ? [] : `from ${floor}`, ceiling === null ? [] : `up to ${ceiling}`].flat().join(' ')
-  return `Write the budget and its justification${bounds && ` (${bounds} USD)`}`
 }
 
 const SATURDAY = 6

@@ -7,6 +7,7 @@ import {
   budgetFit,
   daysLeft,
   eligibilityOf,
+  isOneOf,
   LEAST_OVERLAP,
   OTHERS,
   overlapOf,
@@ -100,10 +101,11 @@ function statusReason(notice: Notice, { applicant, at }: { applicant: Applicant;
 }
 
 function typeReason(notice: Notice, applicant: Applicant): Reason {
-  const own = notice.applicant_types.find(({ id }) => applicant.types.includes(id)) ?? notice.applicant_types[0]
+  const { applicant_types: all, eligibility_text: text } = notice
+  const own = all.find(({ id }) => applicant.types.includes(id))
   // "Others" sends readers to the text.
-  const isInText = own?.id === OTHERS && notice.eligibility_text !== ''
-  const told = isInText ? notice.eligibility_text : own?.description
+  const isInText = !own && all.some(({ id }) => id === OTHERS) && text !== ''
+  const told = isInText ? text : (own ?? all[0])?.description
   const quote = told?.slice(0, MAX_QUOTE_CHARS).toWellFormed() ?? null
   const field = isInText ? 'eligibility_text' : 'applicant_types'
   const base = { rule: 'applicant_type', evidence: { field, quote } } as const
@@ -165,8 +167,9 @@ function reasonOf(
   const quote = sentence.slice(0, MAX_QUOTE_CHARS).toWellFormed()
   const base = { rule: 'requirement', evidence: { field: 'eligibility_text', quote } } as const
   const named = typesIn(sentence)
-  const isOwn = applicant.types.some((type) => named.includes(type))
-  const isAboutOthers = named.length > 0 && applicant.types.length > 0 && !isOwn
+  const isOneOfThem = isOneOf(applicant.types, named)
+  const isOwn = isOneOfThem === true
+  const isAboutOthers = named.length > 0 && applicant.types.length > 0 && isOneOfThem === false
   if (EXCLUSION.test(sentence)) return isAboutOthers ? undefined : excluded(base, { isOwn, quote })
   const isClosed = WHO_MAY_APPLY.test(sentence) && /\b(?:eligib\w+|appl(?:y|icants?))\b/i.test(sentence)
   if (isAboutOthers && isClosed) {

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { AppError } from '../../../../src/core/error.ts'
 import type { Json } from '../../../../src/core/json.ts'
 import { defineService, type JsonInput, type ServiceCtx, textOf, wrongField } from '../service/service.ts'
 import { fromUpstream } from '../service/upstream.ts'
@@ -13,6 +14,7 @@ import {
   relevanceOf,
   sharedWords,
   termsOf,
+  typesIn,
 } from './fit.ts'
 import { type Notice, noticeIfAny } from './notice.ts'
 
@@ -69,6 +71,8 @@ export const grantMatches = defineService({
       isNear: agency !== '' || relevance[index] !== 0,
     }))
     const kept = judged.filter(({ why, isNear }) => isNear && why === undefined).sort((a, b) => b.score - a.score)
+    if (kept.length === 0)
+      throw new AppError('provider_failed', `None of the ${searched} notices found fits the profile.`)
     const limit = Number(input['limit'] ?? DEFAULT_LIMIT)
     return {
       grant_matches: {
@@ -99,14 +103,14 @@ function agencyOf(input: JsonInput): string {
   return textOf(input, 'agency').trim().toLowerCase()
 }
 
-/** Search queries: the buyer's keywords, then the profile's phrases from last to first. The last phrase tells most. */
+/** Search queries: the buyer's keywords, then the profile's phrases from last to first. The last phrase tells most; kinds of applicants are no topic. */
 function queriesOf(input: JsonInput): string[] {
   const given = Array.isArray(input['keywords']) ? input['keywords'].map(String).join(' ').trim() : ''
   const phrases: string[][] = [[]]
   for (const word of textOf(input, 'profile')
     .toLowerCase()
     .match(/[\p{L}\p{N}-]+|\S/gu) ?? []) {
-    if (termsOf(word).length > 0) phrases.at(-1)?.push(word)
+    if (termsOf(word).length > 0 && typesIn(word).length === 0) phrases.at(-1)?.push(word)
     else phrases.push([])
   }
   const queries = [given, ...phrases.reverse().map((words) => words.slice(-2).join(' '))].filter(Boolean)
