@@ -116,7 +116,7 @@ const rules: readonly Rule<DnsFacts>[] = [
     const serials = new Set(own.flatMap(({ serial }) => serial ?? []))
     if (serials.size === 0) return undefined
     return serials.size === 1
-      ? ['pass', 'All name servers have the same version of the zone.']
+      ? ['pass', 'All authoritative name servers have the same version of the zone.']
       : [
           'warn',
           'The name servers have different versions of the zone.',
@@ -130,10 +130,13 @@ const rules: readonly Rule<DnsFacts>[] = [
     return none(lame, 'Every name server is authoritative for the zone.', bad)
   }),
   rule('name_servers_over_tcp', 2, ({ nameservers }) => {
-    const without = nameservers.filter(({ answered_udp, answered_tcp }) => answered_udp && !answered_tcp)
-    if (!nameservers.some(({ answered_udp }) => answered_udp)) return undefined
-    const names = without.map(({ name }) => name)
-    return none(names, 'All name servers answer over TCP.', ['warn', 'Some name servers do not answer over TCP.'])
+    const heard = nameservers.filter(({ answered_udp }) => answered_udp)
+    const without = heard.filter(({ answered_tcp }) => !answered_tcp).map(({ name }) => name)
+    if (heard.length === 0) return undefined
+    return none(without, 'All name servers that answer do so over TCP too.', [
+      'warn',
+      'Some name servers do not answer over TCP.',
+    ])
   }),
   rule('no_alias_at_apex', 6, (facts) => {
     if (facts.host === facts.zone && has(facts, 'cname') === undefined) return undefined
@@ -185,7 +188,7 @@ function agreement({ nameservers, delegation }: DnsFacts): Judged {
     'pass',
     delegation
       ? 'The parent zone and the zone list the same name servers.'
-      : 'The name servers return the same NS records.',
+      : 'The authoritative name servers return the same NS records.',
   ]
 }
 

@@ -204,6 +204,14 @@ describe('the health of DNS', () => {
     ['upper case', spf('V=SPF1 MX -ALL')],
     ['another text beside DMARC', dmarc('v=DMARC1; p=quarantine; pct=100; fo=1:d; adkim=s', 'hello')],
     ['a strong DKIM key', dkim(2_048)],
+    [
+      'no mail, and so no transport of it (RFC 7505)',
+      {
+        'MX site.test': [{ data: { preference: 0, exchange: '.' } }],
+        'TXT _mta-sts.site.test': undefined,
+        'TXT _smtp._tls.site.test': undefined,
+      },
+    ],
   ])('takes %s as what the RFCs allow', async (_, change) => {
     expect((await audit(change)).failed).toEqual([])
   })

@@ -27,7 +27,7 @@ export const domainAvailability = defineService({
     const notes = [
       ...(host === registrable ? [] : [`${host} is part of ${registrable}; only ${registrable} can be registered.`]),
       ...(isDisputed ? ['The registry does not list the domain, yet name servers answer for it.'] : []),
-      ...(isTaken ? [] : ['Reserved and premium names look the same as free ones.']),
+      ...(isTaken || isDisputed ? [] : ['Reserved and premium names look the same as free ones.']),
     ]
     const { status, nameservers, ...dates } = registration ?? unregistered
     return {
@@ -60,11 +60,12 @@ function registered(domain: Domain): Registered {
   return { ...domain, registrable }
 }
 
-/** Whether a domain has name servers; undefined if no resolver responded. */
+/** Whether a domain has name servers; undefined if no resolver knows. */
 async function delegated({ engines, signal }: ServiceCtx<'dns'>, name: string): Promise<boolean | undefined> {
   try {
     const { rcode, records } = await engines.dns.ask({ name, type: 'NS' }, signal)
-    return rcode === 'NOERROR' && records.some(({ type }) => type === 'NS')
+    if (rcode !== 'NOERROR' && rcode !== 'NXDOMAIN') return undefined
+    return records.some(({ type }) => type === 'NS')
   } catch (error) {
     if (!(error instanceof DnsError) || signal.aborted) throw error
     return undefined

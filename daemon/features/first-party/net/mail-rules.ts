@@ -3,6 +3,8 @@ import { type HostFacts, notPublic } from './dns-ask.ts'
 import type { DnsFacts } from './dns-facts.ts'
 import { MAX_SPF_LOOKUPS, MAX_SPF_VOIDS, readDmarc, readSpf, type SpfFacts } from './mail-facts.ts'
 
+/** The MX record of a domain that accepts no mail (RFC 7505). */
+const NO_MAIL = /^\d+ \.?$/
 const WEAK_BITS = 1_024
 const USUAL_BITS = 2_048
 const WHOLE_PERCENT = 100
@@ -15,7 +17,8 @@ export const mailRules: readonly Rule<DnsFacts>[] = [
   rule('dmarc_policy', 4, ({ mail: { dmarc } }) => dmarcPolicy(dmarc)),
   rule('dkim', 3, ({ mail: { dkim } }) => dkimKeys(dkim)),
   rule('mail_transport', 2, ({ records, mail: { mta_sts, tls_rpt } }) => {
-    if (!records['mx']?.length || mta_sts === null || tls_rpt === null) return undefined
+    const mx = records['mx'] ?? []
+    if (mx.every(({ value }) => NO_MAIL.test(value)) || mta_sts === null || tls_rpt === null) return undefined
     const lacking = [...(mta_sts ? [] : ['MTA-STS']), ...(tls_rpt ? [] : ['TLS reports (TLS-RPT)'])]
     return lacking.length === 0
       ? ['pass', 'MTA-STS and TLS reports are set up.']
@@ -27,7 +30,7 @@ function mailExchangers({ records, exchangers }: DnsFacts): Judged {
   const mx = records['mx']?.map(({ value }) => value)
   if (!mx) return undefined
   if (mx.length === 0) return ['warn', 'There is no MX record.']
-  const nobody = mx.filter((value) => /^\d+ \.?$/.test(value))
+  const nobody = mx.filter((value) => NO_MAIL.test(value))
   if (nobody.length === mx.length) return ['pass', 'The domain declares that it accepts no mail (RFC 7505).']
   const faults = exchangers.flatMap(exchangerFault)
   if (nobody.length > 0) faults.push('"." together with other hosts, which RFC 7505 forbids')
