@@ -35,12 +35,13 @@ const Report = z.object({
   issues: z.array(Issue).max(MAX_RULES),
   /** The impact of each rule that passed. */
   passes: z.array(z.enum(impacts).catch('minor')).max(MAX_RULES),
-  needs_review: z.array(z.object({ id: z.string(), count: z.number() })).max(MAX_RULES),
+  needs_review: z.array(Issue.pick({ id: true, message: true, selectors: true, count: true })).max(MAX_RULES),
 })
 export type AxeReport = z.output<typeof Report>
 
 /** Script for an isolated world, where the page's policy and scripts do not affect it. It fetches nothing. */
-const AXE_RUN = `axe.run(document, {
+const AXE_RUN = `const where = (nodes) => nodes.slice(0, ${MAX_SELECTORS}).map(({ target }) => String(target).slice(0, ${MAX_SELECTOR_CHARS}))
+axe.run(document, {
   runOnly: { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] },
   rules: { 'target-size': { enabled: true } },
   preload: false,
@@ -48,7 +49,7 @@ const AXE_RUN = `axe.run(document, {
 }).then(({ violations, passes, incomplete, testEngine }) => ({
   version: testEngine.version,
   passes: passes.map(({ nodes: [first] }) => first && [...first.any, ...first.all, ...first.none][0]?.impact),
-  needs_review: incomplete.map(({ id, nodes }) => ({ id, count: nodes.length })),
+  needs_review: incomplete.map(({ id, help, nodes }) => ({ id, message: help, count: nodes.length, selectors: where(nodes) })),
   issues: violations.map(({ id, impact, help, helpUrl, tags, nodes }) => {
     const [first] = nodes
     const data = (first.any.find((check) => check.data && check.data.contrastRatio) || {}).data
@@ -56,7 +57,7 @@ const AXE_RUN = `axe.run(document, {
       id, severity: impact, message: help, help_url: helpUrl, count: nodes.length,
       wcag: tags.map((tag) => /^wcag(\\d)(\\d)(\\d+)$/.exec(tag)).filter(Boolean).map(([, a, b, c]) => [a, b, c].join('.')),
       selector: String(first.target).slice(0, ${MAX_SELECTOR_CHARS}),
-      selectors: nodes.slice(0, ${MAX_SELECTORS}).map(({ target }) => String(target).slice(0, ${MAX_SELECTOR_CHARS})), html: first.html.slice(0, ${MAX_HTML_CHARS}),
+      selectors: where(nodes), html: first.html.slice(0, ${MAX_HTML_CHARS}),
       ...(data ? { contrast: { ratio: data.contrastRatio, expected: String(data.expectedContrastRatio), fg: data.fgColor, bg: data.bgColor } } : {}),
     }
   }),

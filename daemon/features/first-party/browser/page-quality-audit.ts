@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Json } from '../../../../src/core/json.ts'
 import type { BrowserPage } from '../../../ports/browser/page.ts'
-import { checkAddress, readFurther } from '../docs/pages.ts'
+import { checkAddress, robotsOf } from '../docs/pages.ts'
 import { factsOfPage } from '../docs/seo-facts.ts'
 import { seoRules } from '../docs/seo-rules.ts'
 import type { ResultEngine } from '../service/engines.ts'
@@ -46,7 +46,7 @@ export const pageQualityAudit = defineService({
       ...speed,
       ...(await lookedAt(page)),
     }))
-    const robots = await readFurther(ctx, `${new URL(seen.loaded.final_url).origin}/robots.txt`)
+    const robots = await robotsOf(ctx, new URL(seen.loaded.final_url).origin)
     return { ...seen, robots, at: ctx.now(), engine: engineOf(ctx) }
   },
   make(input, source: Source): Json {
@@ -121,7 +121,7 @@ function searchOf({ document, loaded, robots, resources }: Source) {
     page: factsOfPage({ ...at, headers, body }),
     redirects: resources.length === 0 ? 0 : loaded.redirects.length,
     hasRobots: robots !== undefined,
-    sitemapIsRead: undefined,
+    sitemap: undefined,
     others: [],
   })
 }

@@ -17,6 +17,8 @@ const Font = z.object({
 const Part = z.object({
   kind: z.string(),
   count: z.number(),
+  /** The colour that the first one stands on. */
+  on: z.string().max(MAX_CHARS),
   css: z.record(z.string(), z.string().max(MAX_CHARS)),
   sample_html: z.string().max(MAX_CHARS),
 })
@@ -82,7 +84,7 @@ export const STYLE_FACTS = `(() => {
       fonts.set(key, font)
     }
     if (kind) {
-      const part = parts.get(kind) || { kind, count: 0, sample_html: cut(element.outerHTML), css: { color: style.color, background: style.backgroundColor, padding: style.padding, border: cut(style.border), 'border-radius': style.borderRadius, font: cut(style.fontSize + ' ' + style.fontFamily), 'font-weight': style.fontWeight, 'box-shadow': cut(style.boxShadow) } }
+      const part = parts.get(kind) || { kind, count: 0, on: ground(element), sample_html: cut(element.outerHTML), css: { color: style.color, background: style.backgroundColor, padding: style.padding, border: cut(style.border), 'border-radius': style.borderRadius, font: cut(style.fontSize + ' ' + style.fontFamily), 'font-weight': style.fontWeight, 'box-shadow': cut(style.boxShadow) } }
       part.count += 1
       parts.set(kind, part)
     }
@@ -98,10 +100,11 @@ export const STYLE_FACTS = `(() => {
   for (const sheet of document.styleSheets) try { read(sheet.cssRules) } catch {}
   const grounds = [...maps.ground].sort((a, b) => a[1] - b[1]).map(([key]) => key.split('|'))
   const onMost = new Map(grounds)
+  const stood = (uses) => uses.map((use) => ({ ...use, on: onMost.get(use.value) }))
   const links = [...document.links].map(({ href }) => href.replace(/#.*/, '')).filter((href) => href.startsWith(location.origin + '/') && href !== location.href.replace(/#.*/, ''))
   return {
     background: [document.body, document.documentElement].map((one) => getComputedStyle(one).backgroundColor).find((color) => !clear(color)) || 'rgb(255, 255, 255)',
-    colors: { background: top(maps.background), text: top(maps.text).map((use) => ({ ...use, on: onMost.get(use.value) })), accent: top(maps.accent), border: top(maps.border) },
+    colors: { background: top(maps.background), text: stood(top(maps.text)), accent: stood(top(maps.accent)), border: top(maps.border) },
     fonts: [...fonts.values()].sort((a, b) => b.chars - a.chars).slice(0, ${MAX_LISTED}),
     spacings: top(maps.spacing), radii: top(maps.radius), shadows: top(maps.shadow), breakpoints: top(maps.breakpoint),
     properties, parts: [...parts.values()], links: [...new Set(links)].filter((href) => href.length < 2000).slice(0, ${MAX_LISTED}),

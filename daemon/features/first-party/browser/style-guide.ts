@@ -10,6 +10,8 @@ import { STYLE_FACTS, StyleFacts } from './style-facts.ts'
 
 /** OKLab distance below which colours look the same. */
 const SAME_COLOR = 0.03
+/** Largest difference of the channels of a grey, bluish ones included. */
+const GREY_SPREAD = 0.12
 const MAX_COLORS = 24
 const MAX_FONTS = 16
 const MAX_STEPS = 12
@@ -91,7 +93,7 @@ function guideOf(facts: readonly StyleFacts[]) {
     radii: commonest(facts.map(({ radii }) => radii)),
     shadows: commonest(facts.map(({ shadows }) => shadows)),
     breakpoints: commonest(facts.map(({ breakpoints }) => breakpoints)),
-    components: componentsOf(facts, background),
+    components: componentsOf(facts),
   }
 }
 
@@ -120,8 +122,13 @@ function colorsOf(facts: readonly StyleFacts[], role: Role, background: Rgb) {
     if (near) near.count += count
     else clusters.push({ color, count, on: rgbOf(on) ?? background })
   }
-  const whole = clusters.reduce((sum, { count }) => sum + count, 0)
-  return clusters.slice(0, MAX_COLORS / roles.length).map(({ color, count, on }) => ({
+  // Links in the grey of the text are no accent.
+  const vivid = clusters.filter(
+    ({ color }) => role === 'accent' && Math.max(...color) - Math.min(...color) > GREY_SPREAD,
+  )
+  const kept = vivid.length > 0 ? vivid : clusters
+  const whole = kept.reduce((sum, { count }) => sum + count, 0)
+  return kept.slice(0, MAX_COLORS / roles.length).map(({ color, count, on }) => ({
     hex: hexOf(color),
     role,
     share: Math.round((100 * count) / whole) / 100,
@@ -165,20 +172,20 @@ function typographyOf(facts: readonly StyleFacts[]) {
     .slice(0, MAX_FONTS)
 }
 
-const UNITS = [8, 5, 4, 3, 2, 1] as const
+const UNITS = [8, 5, 4, 3, 2] as const
 const MOST = 0.75
 
-/** The spacing scale; its unit is the largest length that divides most distances. */
+/** The spacing scale; its unit is the largest length that divides most distances, null if there is none. */
 function spacingOf(uses: readonly Use[]) {
   const whole = uses.reduce((sum, { count }) => sum + count, 0)
   const fits = (unit: number) =>
     uses.filter(({ value }) => Number(value) % unit === 0).reduce((sum, { count }) => sum + count, 0)
-  const unit_px = UNITS.find((unit) => whole > 0 && fits(unit) >= whole * MOST) ?? 1
+  const unit_px = UNITS.find((unit) => whole > 0 && fits(unit) >= whole * MOST) ?? null
   const steps = uses.slice(0, MAX_STEPS).map(({ value }) => Number(value))
   return { unit_px, steps: steps.sort((a, b) => a - b) }
 }
 
-function componentsOf(facts: readonly StyleFacts[], background: Rgb) {
+function componentsOf(facts: readonly StyleFacts[]) {
   const byKind = Map.groupBy(
     facts.flatMap(({ parts }) => parts),
     ({ kind }) => kind,
@@ -186,10 +193,10 @@ function componentsOf(facts: readonly StyleFacts[], background: Rgb) {
   return [...byKind.values()].flatMap((group) => {
     const [first] = group
     if (!first) return []
-    const [text, own] = [rgbOf(first.css['color'] ?? ''), rgbOf(first.css['background'] ?? '')]
-    const isClear = /, 0\)$/.test(first.css['background'] ?? '')
-    const contrast = text ? { contrast: contrastOf(text, isClear ? background : (own ?? background)) } : {}
-    return [{ ...first, count: group.reduce((sum, { count }) => sum + count, 0), ...contrast }]
+    const { on, ...shown } = first
+    const [text, ground] = [rgbOf(first.css['color'] ?? ''), rgbOf(on)]
+    const contrast = text && ground ? { contrast: contrastOf(text, ground) } : {}
+    return [{ ...shown, count: group.reduce((sum, { count }) => sum + count, 0), ...contrast }]
   })
 }
 
@@ -235,7 +242,7 @@ function markdownOf(site: string, guide: Guide): string {
       (one) =>
         `| ${cell(one.family)} | ${one.size_px}px | ${one.weight} | ${one.line_height} | ${one.used_for.join(', ')} |`,
     ),
-    `\n## Space and shape\n\nUnit: ${spacing.unit_px}px; steps: ${spacing.steps.join(', ')}.\n`,
+    `\n## Space and shape\n\nUnit: ${spacing.unit_px === null ? 'none' : `${spacing.unit_px}px`}; steps: ${spacing.steps.join(', ')}.\n`,
     `Radii: ${listed(radii)}.\n\nShadows: ${listed(shadows)}.\n\nBreakpoints: ${listed(breakpoints)}.`,
     '\n## Components\n\n| Component | Found | Text | Background | Padding | Radius |\n|---|---|---|---|---|---|',
     ...components.map(

@@ -1,5 +1,6 @@
 import { AppError } from '../../../../src/core/error.ts'
 import type { Json } from '../../../../src/core/json.ts'
+import { functionWords } from '../service/english.ts'
 import { AUTOMATED_MS, defineService, textOf, wrongField } from '../service/service.ts'
 import { defineStep } from '../service/step.ts'
 import type { WebPage } from '../web/page.ts'
@@ -136,19 +137,11 @@ const areas: readonly Area[] = [
   },
 ]
 
-const pageKinds = [
-  /auth/i,
-  /limit/i,
-  /error/i,
-  /webhook/i,
-  /reference|endpoint/i,
-  /changelog|version/i,
-  /sandbox|test/i,
-]
+const topics = [/auth/i, /limit/i, /error/i, /webhook/i, /reference|endpoint/i, /changelog|version/i, /sandbox|test/i]
 const pagesIn = defineStep('api_integration_readiness.pages', (page: WebPage) =>
   bestLinks(page, ({ text, url }) => {
-    const at = pageKinds.findIndex((words) => words.test(`${text} ${new URL(url).pathname}`))
-    return at < 0 ? 0 : pageKinds.length - at
+    const at = topics.findIndex((words) => words.test(`${text} ${new URL(url).pathname}`))
+    return at < 0 ? 0 : topics.length - at
   }),
 )
 
@@ -241,11 +234,7 @@ function gapOf({ text, status, evidence, area }: Requirement): string {
   return evidence ? `${text}: not supported, according to the documentation.` : `${text}: not documented.`
 }
 
-const common = new Set(
-  'the and for with from that this into our their when which have will each every about should them they your using need want able integration system data'.split(
-    ' ',
-  ),
-)
+const common = new Set([...functionWords, ...'using need want able integration system data'.split(' ')])
 
 type Endpoint = Operation & { readonly relevance: number }
 
@@ -277,7 +266,7 @@ function endpointRequirement([best]: readonly Endpoint[], operations: readonly O
   }
 }
 
-const SDK = /\b(sdks?|client librar\w+|package)\b/i
+const SDK = /\b(sdks?|client librar\w+|(?:api|official) clients?|package)\b/i
 
 function clientRequirement({
   lines,

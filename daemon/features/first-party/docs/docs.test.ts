@@ -133,6 +133,12 @@ describe('the audit for search engines', () => {
 
   it.each<[string, (page: string) => string, string[]]>([
     ['noindex', (page) => page.replace('</head>', '<meta name="robots" content="noindex"></head>'), ['indexable']],
+    [
+      'no rule of pictures',
+      (page) => page.replace('</head>', '<meta name="robots" content="max-image-preview:none">'),
+      [],
+    ],
+    ['no link with a labelled icon', (page) => page.replace('The other page', '<i aria-label="Other ponds"></i>'), []],
     ['no title', (page) => page.replace(/<title>.*?<\/title>/, ''), ['title']],
     ['a short title', (page) => page.replace(/<title>.*?<\/title>/, '<title>Duck</title>'), ['title_length']],
     ['no description', (page) => page.replace(/<meta name="description"[^>]*>/, ''), ['description']],

@@ -55,6 +55,20 @@ describe('the draft of an OpenAPI description', () => {
     expect(made).toMatchObject({ operations: 4, source: 'documentation', openapi: '3.1.0', format: 'json' })
   })
 
+  it('takes a type from the brackets behind a description, and the one of a collection in -ies', async () => {
+    site.pages['/docs'] = md(
+      '# Feeds\n\n## Create\n\n    POST /v1/feeds\n\nRequired fields:\n\n- `category_id`: Category ID (int)\n- `on`: Enable it (boolean)\n- `title`: Its title (see below)\n\n## Feeds of one\n\n    GET /v1/categories/40/feeds\n',
+    )
+    const { paths } = JSON.parse((await draft()).document)
+    const { properties } = paths['/v1/feeds'].post.requestBody.content['application/json'].schema
+    expect(properties).toMatchObject({
+      category_id: { type: 'integer' },
+      on: { type: 'boolean' },
+      title: { type: 'string' },
+    })
+    expect(Object.keys(paths)).toContain('/v1/categories/{category_id}/feeds')
+  })
+
   it('takes the title, and what a heading, its text and its examples say of each operation', async () => {
     site.pages['/docs'] = md(
       '### On this page\n\n# Pond API\n\n## 1) GET `/v1/ducks`\n\n### About\n\nLists all ducks. Slowly.\n\n### Call\n\n- Path: `/v1/ducks`\n- Method: GET\n\n### Answer\n\n#### 404 Not Found\n\n    {"duck": null}\n\n## 2) POST `/v1/ducks`\n\nAdds one.\n',

@@ -59,7 +59,10 @@ export function withoutValues({ path }: Documented, bodies: readonly unknown[]):
 
 /** Name of the value below a collection: `ducks` gives `duck_id`. */
 export function placeholderOf(collection: string): string {
-  const one = collection.replace(/\W/g, '').replace(/(?<=\w{3})s$/, '')
+  const one = collection
+    .replace(/\W/g, '')
+    .replace(/ies$/, 'y')
+    .replace(/(?<=\w{3})s$/, '')
   return one === '' || IS_VERSION.test(collection) ? 'id' : `${one}_id`
 }
 

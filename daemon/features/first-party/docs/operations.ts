@@ -237,6 +237,9 @@ function describeText(operation: Open, block: Block & { readonly text: string },
 
 const COUNTED = /\bdefaults?\b(?: is| to|:)? \d+\b(?!\.\d)/i
 
+/** A type at the end of a description: `Category ID (int)`. */
+const IN_BRACKETS = /\((str(?:ing)?|int(?:eger)?|bool(?:ean)?|number|float|array|object)\)/i
+
 /** Adds a parameter from a list item such as `size (integer, required): how large`. @param said text above the list */
 function describeItem(operation: Open, text: string, said: string): void {
   const [, name, type = '', description = ''] = ITEM.exec(text) ?? []
@@ -246,7 +249,7 @@ function describeItem(operation: Open, text: string, said: string): void {
   const at = whereOf(operation, name, place)
   put(operation, {
     name,
-    type: typeOf(type || (COUNTED.test(description) ? 'integer' : '')),
+    type: typeOf(type || IN_BRACKETS.exec(description)?.[1] || (COUNTED.test(description) ? 'integer' : '')),
     required: required || at === 'path',
     description: shortly(description),
     in: at,

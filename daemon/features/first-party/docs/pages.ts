@@ -4,7 +4,7 @@ import { WebError } from '../../../ports/web/error.ts'
 import { fetchPage, type JsonInput, type ServiceCtx, textOf, wrongField } from '../service/service.ts'
 import type { ThreadStep } from '../service/step.ts'
 import { documentOf, elementsOf, textIn } from '../web/document.ts'
-import { isText, type WebPage } from '../web/page.ts'
+import { isHtml, isText, type WebPage } from '../web/page.ts'
 
 /** Limit of bytes per page (specification, Limits). */
 export const MAX_PAGE_BYTES = 1_000_000
@@ -73,6 +73,12 @@ export async function readFurther(
     if (!(error instanceof WebError) || signal.aborted) throw error
     return undefined
   }
+}
+
+/** Undefined without a robots.txt. Some sites answer every address with a page. */
+export async function robotsOf(ctx: Pick<ServiceCtx, 'web' | 'signal'>, origin: string): Promise<WebPage | undefined> {
+  const robots = await readFurther(ctx, `${origin}/robots.txt`)
+  return robots && isHtml(robots) ? undefined : robots
 }
 
 export function isOk({ status }: Pick<WebPage, 'status'>): boolean {

@@ -1,11 +1,11 @@
 import type { Json } from '../../../../src/core/json.ts'
 import { judgeBy, shownFindings } from '../service/findings.ts'
-import { AUTOMATED_MS, defineService, type ServiceCtx, textOf } from '../service/service.ts'
+import { AUTOMATED_MS, defineService, textOf } from '../service/service.ts'
 import { defineStep } from '../service/step.ts'
 import { decode, type WebPage } from '../web/page.ts'
-import { bestLinks, checkAddress, readFurther, readPages } from './pages.ts'
+import { bestLinks, checkAddress, readFurther, readPages, robotsOf } from './pages.ts'
 import { factsOfPage } from './seo-facts.ts'
-import { seoRules } from './seo-rules.ts'
+import { type SeoSubject, seoRules } from './seo-rules.ts'
 
 const MAX_SITEMAPS = 20
 
@@ -21,18 +21,20 @@ export const seoAudit = defineService({
     const pages = await readPages(ctx, input, { field: 'site_url', links: pagesIn })
     const [first] = pages
     const origin = new URL(first?.url ?? '').origin
-    const robots = await readFurther(ctx, `${origin}/robots.txt`)
-    return { pages, robots, sitemap: await sitemapOf(ctx, origin, robots), at: ctx.now() }
+    const robots = await robotsOf(ctx, origin)
+    const sitemaps = await ctx.elsewhere(sitemapsIn, robots)
+    const named = URL.parse(sitemaps[0] ?? '/sitemap.xml', origin)?.href
+    const sitemap = named === undefined ? undefined : await readFurther(ctx, named)
+    return { pages, robots, sitemaps, sitemap, at: ctx.now() }
   },
-  make(input, { pages, robots, sitemap, at }): Json {
+  make(input, { pages, robots, sitemaps, sitemap, at }): Json {
     const [first, ...others] = pages.map(factsOfPage)
     if (!first) throw new Error('no page was read')
-    const sitemaps = sitemapsIn.run(robots)
     const subject = {
       page: first,
       redirects: pages[0]?.redirects.length ?? 0,
       hasRobots: robots !== undefined,
-      sitemapIsRead: sitemapState(sitemap, sitemaps),
+      sitemap: sitemapState(sitemap, sitemaps[0]),
       others,
     }
     const { score, findings, undecided } = judgeBy(seoRules, subject)
@@ -54,16 +56,25 @@ export const seoAudit = defineService({
       robots: { found: subject.hasRobots, allows: true, sitemaps },
       structured_data: first.structured.map((one) => ({ ...one, errors: [...one.errors] })),
       ...shownFindings(findings),
-      not_checked: [...undecided, 'changes made by scripts after the page loads', 'links from other sites'],
+      not_checked: [
+        ...undecided,
+        'properties of structured data',
+        'rules of robots.txt for single crawlers',
+        'changes made by scripts after the page loads',
+        'links from other sites',
+      ],
       checked_at: new Date(at).toISOString(),
     }
   },
 })
 
-/** Whether the sitemap is valid; undefined if the site has none and robots.txt names none. */
-function sitemapState(sitemap: WebPage | undefined, named: readonly string[]): boolean | undefined {
-  if (sitemap) return /<(urlset|sitemapindex)[\s>]/.test(decode(sitemap))
-  return named.length > 0 ? false : undefined
+/** Formats of sitemaps: XML, feeds and lists of URLs. */
+const SITEMAP = /<(urlset|sitemapindex|rss|feed)[\s>]|^\s*https?:\/\//
+
+function sitemapState(sitemap: WebPage | undefined, named: string | undefined): SeoSubject['sitemap'] {
+  if (sitemap && SITEMAP.test(decode(sitemap))) return 'found'
+  if (named === undefined) return 'none'
+  return named.endsWith('.gz') ? undefined : 'broken'
 }
 
 function isPage(url: string): boolean {
@@ -73,9 +84,4 @@ function isPage(url: string): boolean {
 function sitemapsOf(robots: WebPage | undefined): string[] {
   const lines = robots ? decode(robots).split(/\r?\n/) : []
   return lines.flatMap((line) => /^\s*sitemap\s*:\s*(\S+)/i.exec(line)?.[1] ?? []).slice(0, MAX_SITEMAPS)
-}
-
-async function sitemapOf(ctx: ServiceCtx, origin: string, robots: WebPage | undefined): Promise<WebPage | undefined> {
-  const [named] = await ctx.elsewhere(sitemapsIn, robots)
-  return readFurther(ctx, URL.parse(named ?? '/sitemap.xml', origin)?.href ?? `${origin}/sitemap.xml`)
 }

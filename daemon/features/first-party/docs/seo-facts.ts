@@ -1,5 +1,5 @@
 import { isObject } from '../../../../src/core/json.ts'
-import { type Element, elementsOf, parseHtml, textIn, visibleBlocks } from '../web/document.ts'
+import { absolute, type Element, elementsOf, parseHtml, textIn, visibleBlocks } from '../web/document.ts'
 import { decode, type WebPage } from '../web/page.ts'
 
 export type PageFacts = ReturnType<typeof factsOfPage>
@@ -51,7 +51,7 @@ export function factsOfPage(page: WebPage) {
     hreflangs: links
       .filter(({ attribs }) => attribs['hreflang'] !== undefined)
       .slice(0, MAX_LISTED)
-      .map(({ attribs }) => ({ lang: attribs['hreflang'] ?? '', href: absolute(attribs['href'], page.url) })),
+      .map(({ attribs }) => ({ lang: attribs['hreflang'] ?? '', href: absolute(attribs['href'], page.url) ?? null })),
     words: visibleBlocks(root)
       .join(' ')
       .split(/\s+/)
@@ -68,18 +68,19 @@ function metaOf(elements: readonly Element[]): Map<string, string> {
   return meta
 }
 
+/** Not the value of a rule, as in `max-image-preview:none`. */
+const NOINDEX = /\bnoindex\b|(?<!preview\s*:\s*)\bnone\b/i
+
 function noindexOf(meta: Map<string, string>, header: string | undefined): string | null {
-  const said = [meta.get('robots'), meta.get('googlebot'), header].find((text) =>
-    /\b(noindex|none)\b/i.test(text ?? ''),
-  )
+  const said = [meta.get('robots'), meta.get('googlebot'), header].find((text) => NOINDEX.test(text ?? ''))
   return said?.slice(0, MAX_TEXT_CHARS) ?? null
 }
 
-/** Label of a link; for an image, its alternative text. */
+/** Label of a link; without text, that of the first thing in it that has one. */
 function labelOf(link: Element): string {
   const own = textIn(link) || (link.attribs['aria-label'] ?? '') || (link.attribs['title'] ?? '')
-  const picture = [...elementsOf(link)].find(({ name }) => name === 'img')?.attribs['alt']
-  return (own || (picture ?? '')).trim().slice(0, MAX_TEXT_CHARS)
+  const inside = [...elementsOf(link)].map(({ attribs }) => attribs['alt'] || attribs['aria-label']).find(Boolean)
+  return (own || (inside ?? '')).trim().slice(0, MAX_TEXT_CHARS)
 }
 
 function structuredOf(script: Element) {
@@ -112,10 +113,6 @@ function typesIn(value: unknown): string[] {
   const { '@type': type, '@graph': graph } = value
   const own = (Array.isArray(type) ? type : [type]).filter((one) => typeof one === 'string')
   return [...own, ...(Array.isArray(graph) ? typesIn(graph) : [])]
-}
-
-function absolute(href: string | undefined, base: string): string | null {
-  return (href === undefined ? null : URL.parse(href.trim(), base)?.href) ?? null
 }
 
 function short(text: string | undefined): string | null {

@@ -5,8 +5,8 @@ export type SeoSubject = {
   readonly page: PageFacts
   readonly redirects: number
   readonly hasRobots: boolean
-  /** Whether the sitemap is valid; undefined if the site has none and robots.txt names none. */
-  readonly sitemapIsRead: boolean | undefined
+  /** `broken`: robots.txt names a sitemap that cannot be read; undefined if it was not looked for or is compressed. */
+  readonly sitemap: 'found' | 'none' | 'broken' | undefined
   readonly others: readonly PageFacts[]
 }
 
@@ -34,11 +34,12 @@ export const seoRules: readonly Rule<SeoSubject>[] = [
   rule('description_length', 2, ({ page: { description } }) =>
     description ? lengthFinding('description', description, DESCRIPTION) : undefined,
   ),
-  rule('one_h1', 6, ({ page: { h1 } }) =>
-    h1.length === 1
+  rule('one_h1', 6, ({ page: { h1 } }) => {
+    if (h1.length === 0) return ['fail', 'The page has no main heading (h1).']
+    return h1.length === 1
       ? ['pass', 'The page has one main heading.', h1[0]]
-      : ['fail', `The page has ${h1.length} main headings (h1); use exactly one.`, h1.slice(0, MAX_SHOWN).join(' | ')],
-  ),
+      : ['warn', `The page has ${h1.length} main headings (h1); use one.`, h1.slice(0, MAX_SHOWN).join(' | ')]
+  }),
   rule('heading_order', 3, ({ page: { headings } }) => {
     const skip = headings.find((level, at) => at > 0 && level > (headings[at - 1] ?? 0) + 1)
     return skip === undefined
@@ -79,8 +80,8 @@ export const seoRules: readonly Rule<SeoSubject>[] = [
     if (structured.length === 0) return ['warn', 'There is no structured data (JSON-LD, microdata or RDFa).']
     const broken = structured.filter(({ valid }) => !valid)
     return broken.length === 0
-      ? ['pass', 'Structured data is valid.']
-      : ['fail', 'Structured data is invalid.', broken.flatMap(({ errors }) => errors).join('; ')]
+      ? ['pass', 'Structured data is well-formed.']
+      : ['fail', 'Structured data cannot be read.', broken.flatMap(({ errors }) => errors).join('; ')]
   }),
   rule('open_graph', 3, ({ page: { openGraph } }) => {
     const missing = ['og:title', 'og:description', 'og:image'].filter((name) => !openGraph.includes(name))
@@ -89,9 +90,10 @@ export const seoRules: readonly Rule<SeoSubject>[] = [
   rule('robots_txt', 2, ({ hasRobots }) =>
     hasRobots ? ['pass', 'There is a robots.txt.'] : ['warn', 'There is no robots.txt.'],
   ),
-  rule('sitemap', 4, ({ sitemapIsRead }) => {
-    if (sitemapIsRead === undefined) return ['warn', 'No sitemap was found.']
-    return sitemapIsRead ? ['pass', 'There is a sitemap.'] : ['fail', 'The sitemap is invalid.']
+  rule('sitemap', 4, ({ sitemap }) => {
+    if (sitemap === 'none') return ['warn', 'No sitemap was found.']
+    if (sitemap === 'broken') return ['fail', 'The sitemap that robots.txt names cannot be read.']
+    return sitemap && ['pass', 'There is a sitemap.']
   }),
   rule('https', 6, ({ page: { url } }) =>
     url.startsWith('https:')

@@ -219,3 +219,9 @@ function open(node: HtmlNode, { pieces, stack }: { pieces: string[]; stack: (Htm
 export function oneLine(text: string): string {
   return text.replace(/\s+/g, ' ').trim()
 }
+
+/** Absolute http or https URL; undefined for anything else. */
+export function absolute(href: string | undefined, base: string): string | undefined {
+  const url = href === undefined || href.trim() === '' ? null : URL.parse(href.trim(), base)
+  return url && (url.protocol === 'http:' || url.protocol === 'https:') ? url.href : undefined
+}

@@ -59,14 +59,14 @@ describe('what one source lacks', () => {
     })
   })
 
-  it('is null where nobody gives it', async () => {
-    expect(await preview('<p>nothing')).toMatchObject({
-      title: null,
+  it('is null where nobody gives it, and fails where nobody gives anything', async () => {
+    await expect(preview('<p>nothing')).rejects.toMatchObject({ code: 'provider_failed' })
+    expect(await preview('<title>A title</title>')).toMatchObject({
       description: null,
       image: null,
       site_name: 'site.test',
       canonical_url: null,
-      icons: [site.at('/favicon.ico')],
+      icons: [],
     })
   })
 })
@@ -96,9 +96,8 @@ test('an error page is no preview, and costs nothing', async () => {
 })
 
 test.each([
-  ['PDF document', '%PDF-1.7', 'application/octet-stream'],
-  ['ZIP archive', 'PK\u0003\u0004', 'application/zip'],
-  ['application/x-thing', 'thing', 'application/x-thing'],
+  ['application/zip', 'PK\u0003\u0004', 'application/zip'],
+  ['file of an unknown kind', '%PDF-1.7', ''],
 ])('a file says that it is a %s, and how large', async (kind, body, type) => {
   const shown = await preview(body, '/file', { 'content-type': type })
   expect(shown).toMatchObject({ file: { kind, bytes: body.length }, description: `${kind}, ${body.length} bytes` })
