@@ -63,6 +63,17 @@ describe('a summary', () => {
     expect(told).toEqual(expect.arrayContaining(kept))
   })
 
+  it('has nothing that leads to what it leaves out', () => {
+    const [leading, ...blocks] = ['Ducks on ponds eat these:', 'Ducks on ponds eat bread', 'Ducks eat weeds on lakes']
+    expect(summarize([String(leading), ...blocks], { sentences: 5, words: 150 })).not.toContain(leading)
+  })
+
+  it('of Markdown has the text of its links alone', async () => {
+    const body = bees.replace('honey stomach', '[honey stomach](https://bees.test/stomach)')
+    site.pages['/README.md'] = { headers: { 'content-type': 'text/plain' }, body }
+    expect((await buy({ url: site.at('/README.md'), max_length: 'detailed' })).summary).not.toContain('](')
+  })
+
   it('does not say the same thing twice', async () => {
     const text = `${'The new bridge over the river opens in May. '.repeat(6)}It cost forty million euros and replaces a ferry.
       Residents protested against the noise of the works.`

@@ -4,9 +4,9 @@ import { MAX_LLM_CHARS } from '../../../ports/llm/llm.ts'
 import { sentencesOf } from '../service/english.ts'
 import { isGrounded, plainly } from '../service/grounding.ts'
 import { defineService, fetchPage, type JsonInput, type ServiceCtx, textOf, wrongField } from '../service/service.ts'
-import { parseHtml } from '../web/document.ts'
+import { documentOf } from '../web/document.ts'
 import { mainBlocks } from '../web/main-part.ts'
-import { decode, isHtml, isText as isTextual, type WebPage } from '../web/page.ts'
+import { decode, isHtml, isText as isTextual, mediaType, type WebPage } from '../web/page.ts'
 import { summarize } from './summary.ts'
 
 /** Maximum characters read from a text or page. */
@@ -138,8 +138,8 @@ async function pageOf(input: JsonInput, ctx: ServiceCtx): Promise<WebPage> {
 
 function sourceOf(input: JsonInput, page: WebPage | undefined): Source {
   if (!page) return { kind: 'text', blocks: plainBlocks(textOf(input, 'text')) }
-  const source = decode(page)
-  return { kind: 'url', url: page.url, blocks: isHtml(page) ? mainBlocks(parseHtml(source)) : plainBlocks(source) }
+  const isMarked = isHtml(page) || mediaType(page) === 'text/markdown' || /\.md$/i.test(new URL(page.url).pathname)
+  return { kind: 'url', url: page.url, blocks: isMarked ? mainBlocks(documentOf(page)) : plainBlocks(decode(page)) }
 }
 
 /** Paragraphs, separated by empty lines. */

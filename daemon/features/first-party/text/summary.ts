@@ -48,7 +48,8 @@ export function summarize(blocks: readonly string[], length: SummaryLength): str
 /** Sentences with their weighted words; a word's weight depends on how many sentences contain it. */
 function weigh(texts: readonly string[]): Sentence[] {
   const counted = texts.map((text) => ({ text, tokens: wordsOf(text) }))
-  const spoken = counted.filter(({ tokens }) => tokens.length >= MIN_WORDS)
+  // What ends with a colon leads to something that the summary leaves out.
+  const spoken = counted.filter(({ text, tokens }) => tokens.length >= MIN_WORDS && !text.endsWith(':'))
   const ended = spoken.filter(({ text }) => ENDED.test(text))
   const prose = ended.length * 2 > spoken.length ? ended : spoken
   const used = prose.length > 0 ? prose : counted.filter(({ tokens }) => tokens.length > 0)
