@@ -17,7 +17,8 @@ const Font = z.object({
 const Part = z.object({
   kind: z.string(),
   count: z.number(),
-  /** The colour that the first one stands on. */
+  /** Colours of the first one's text and of what it stands on; empty without text. */
+  ink: z.string().max(MAX_CHARS),
   on: z.string().max(MAX_CHARS),
   css: z.record(z.string(), z.string().max(MAX_CHARS)),
   sample_html: z.string().max(MAX_CHARS),
@@ -40,13 +41,16 @@ export const StyleFacts = z.object({
 })
 export type StyleFacts = z.output<typeof StyleFacts>
 
-/** Script for an isolated world that reads the computed styles of visible elements. */
+/** Script for an isolated world that reads the computed styles of visible elements; `over` mixes in translucent ones. */
 export const STYLE_FACTS = `(() => {
   const cut = (text) => String(text).slice(0, ${MAX_CHARS})
   const top = (map) => [...map].sort((a, b) => b[1] - a[1]).slice(0, ${MAX_LISTED}).map(([value, count]) => ({ value: cut(value), count: Math.round(count) }))
   const add = (map, key, by) => { if (by > 0) map.set(key, (map.get(key) || 0) + by) }
-  const clear = (color) => color === 'transparent' || /, 0\\)$/.test(color)
-  const ground = (element) => { for (let at = element; at; at = at.parentElement) { const { backgroundColor } = getComputedStyle(at); if (!clear(backgroundColor)) return backgroundColor } return 'rgb(255, 255, 255)' }
+  const clear = (color) => /^rgba.*, 0\\)$/.test(color)
+  const channels = (color) => (color.match(/[\\d.]+/g) || []).map(Number)
+  const over = (color, under) => { const [r, g, b, a] = channels(color), below = channels(under); return /^rgba/.test(color) ? 'rgb(' + [r, g, b].map((part, at) => Math.round(part * a + below[at] * (1 - a))).join(', ') + ')' : color }
+  const known = new Map()
+  const ground = (element) => { if (!element) return 'rgb(255, 255, 255)'; if (!known.has(element)) known.set(element, over(getComputedStyle(element).backgroundColor, ground(element.parentElement))); return known.get(element) }
   const maps = { background: new Map(), text: new Map(), accent: new Map(), border: new Map(), spacing: new Map(), radius: new Map(), shadow: new Map(), breakpoint: new Map(), ground: new Map() }
   const fonts = new Map(), parts = new Map(), properties = []
   const kindOf = (element, style) => {
@@ -66,12 +70,13 @@ export const STYLE_FACTS = `(() => {
     if (box.width === 0 || box.height === 0 || style.visibility !== 'visible' || style.opacity === '0') continue
     const letters = [...element.childNodes].reduce((sum, node) => sum + (node.nodeType === 3 ? node.data.trim().length : 0), 0)
     const kind = kindOf(element, style)
-    if (!clear(style.backgroundColor)) add(maps.background, style.backgroundColor, box.width * box.height)
-    add(maps.text, style.color, letters)
-    if (letters > 0) add(maps.ground, style.color + '|' + ground(element), letters)
-    if (kind === 'button') add(maps.accent, clear(style.backgroundColor) ? style.color : style.backgroundColor, 1)
-    if (kind === 'link') add(maps.accent, style.color, 1)
-    if (parseFloat(style.borderTopWidth) > 0 && style.borderTopStyle !== 'none') add(maps.border, style.borderTopColor, 1)
+    const on = ground(element), ink = over(style.color, on)
+    if (!clear(style.backgroundColor)) add(maps.background, on, box.width * box.height)
+    add(maps.text, ink, letters)
+    if (letters > 0) add(maps.ground, ink + '|' + on, letters)
+    if (kind === 'button') add(maps.accent, clear(style.backgroundColor) ? ink : on, 1)
+    if (kind === 'link') add(maps.accent, ink, 1)
+    if (parseFloat(style.borderTopWidth) > 0 && style.borderTopStyle !== 'none') add(maps.border, over(style.borderTopColor, on), 1)
     for (const side of [style.paddingTop, style.paddingLeft, style.marginTop, style.marginBottom, style.rowGap]) if (parseFloat(side) > 0) add(maps.spacing, String(Math.round(parseFloat(side))), 1)
     if (parseFloat(style.borderTopLeftRadius) > 0) add(maps.radius, style.borderTopLeftRadius, 1)
     if (style.boxShadow !== 'none') add(maps.shadow, style.boxShadow, 1)
@@ -84,7 +89,7 @@ export const STYLE_FACTS = `(() => {
       fonts.set(key, font)
     }
     if (kind) {
-      const part = parts.get(kind) || { kind, count: 0, on: ground(element), sample_html: cut(element.outerHTML), css: { color: style.color, background: style.backgroundColor, padding: style.padding, border: cut(style.border), 'border-radius': style.borderRadius, font: cut(style.fontSize + ' ' + style.fontFamily), 'font-weight': style.fontWeight, 'box-shadow': cut(style.boxShadow) } }
+      const part = parts.get(kind) || { kind, count: 0, ...(letters > 0 ? { ink, on } : { ink: '', on: '' }), sample_html: cut(element.outerHTML), css: { color: style.color, background: style.backgroundColor, padding: style.padding, border: cut(style.border), 'border-radius': style.borderRadius, font: cut(style.fontSize + ' ' + style.fontFamily), 'font-weight': style.fontWeight, 'box-shadow': cut(style.boxShadow) } }
       part.count += 1
       parts.set(kind, part)
     }
@@ -103,7 +108,7 @@ export const STYLE_FACTS = `(() => {
   const stood = (uses) => uses.map((use) => ({ ...use, on: onMost.get(use.value) }))
   const links = [...document.links].map(({ href }) => href.replace(/#.*/, '')).filter((href) => href.startsWith(location.origin + '/') && href !== location.href.replace(/#.*/, ''))
   return {
-    background: [document.body, document.documentElement].map((one) => getComputedStyle(one).backgroundColor).find((color) => !clear(color)) || 'rgb(255, 255, 255)',
+    background: ground(document.body),
     colors: { background: top(maps.background), text: stood(top(maps.text)), accent: stood(top(maps.accent)), border: top(maps.border) },
     fonts: [...fonts.values()].sort((a, b) => b.chars - a.chars).slice(0, ${MAX_LISTED}),
     spacings: top(maps.spacing), radii: top(maps.radius), shadows: top(maps.shadow), breakpoints: top(maps.breakpoint),

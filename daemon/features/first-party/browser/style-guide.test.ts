@@ -76,6 +76,20 @@ describe.skipIf(chromium === undefined)('a style guide', () => {
     expect(guide.engine).toMatchObject({ name: 'chromium', kind: 'deterministic' })
   })
 
+  it('mixes translucent colours with what they stand on', async () => {
+    const shade = 'border: 1px solid rgba(0, 0, 0, 0.125); background: rgba(0, 0, 0, 0.03); border-radius: 4px'
+    site.pages['/'] = {
+      body: `<body style="background: #fff"><div style="${shade}">Light</div><nav style="background: #000; color: rgba(255, 255, 255, 0.5)">Half</nav>`,
+    }
+    const { colors, components } = await run()
+    const hexes = (of: string) => colors.flatMap(({ role, hex }: Record<string, string>) => (role === of ? hex : []))
+    expect(hexes('background')).toEqual(expect.arrayContaining(['#ffffff', '#000000']))
+    expect(hexes('border')).toEqual(['#d8d8d8'])
+    expect(hexes('text')).toEqual(expect.arrayContaining(['#000000', '#808080']))
+    const contrasts = components.map(({ kind, contrast }: Record<string, unknown>) => [kind, contrast])
+    expect(Object.fromEntries(contrasts)).toEqual({ card: 19.6, nav: 5.32 })
+  })
+
   it('charges nothing for a page that shows nothing', async () => {
     site.pages['/'] = { body: page('') }
     await expect(run()).rejects.toMatchObject({ code: 'provider_failed' })

@@ -193,8 +193,8 @@ function componentsOf(facts: readonly StyleFacts[]) {
   return [...byKind.values()].flatMap((group) => {
     const [first] = group
     if (!first) return []
-    const { on, ...shown } = first
-    const [text, ground] = [rgbOf(first.css['color'] ?? ''), rgbOf(on)]
+    const { ink, on, ...shown } = first
+    const [text, ground] = [rgbOf(ink), rgbOf(on)]
     const contrast = text && ground ? { contrast: contrastOf(text, ground) } : {}
     return [{ ...shown, count: group.reduce((sum, { count }) => sum + count, 0), ...contrast }]
   })

@@ -14,8 +14,6 @@ const weights: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   'PR/C': { N: 0.85, L: 0.68, H: 0.5 },
 }
 
-const MOST = 10
-
 /** Base score from 0 to 10 with one decimal; undefined for an unsupported version or an incomplete vector. */
 export function cvssScore(vector: string): number | undefined {
   if (!/^CVSS:3\.[01]\//.test(vector)) return undefined
@@ -27,7 +25,7 @@ export function cvssScore(vector: string): number | undefined {
   const impact = isChanged ? 7.52 * (base - 0.029) - 3.25 * (base - 0.02) ** 15 : 6.42 * base
   const exploit = 8.22 * weight('AV') * weight('AC') * weight('PR', `PR/${metric('S')}`) * weight('UI')
   if (Number.isNaN(impact + exploit)) return undefined
-  return impact <= 0 ? 0 : roundedUp(Math.min(MOST, (isChanged ? 1.08 : 1) * (impact + exploit)))
+  return impact <= 0 ? 0 : roundedUp(Math.min(10, (isChanged ? 1.08 : 1) * (impact + exploit)))
 }
 
 /** Rounds up to tenths with integer arithmetic, as CVSS 3.1 defines. */

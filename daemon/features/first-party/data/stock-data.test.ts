@@ -103,7 +103,8 @@ describe('prices of shares', () => {
   it('have a history, newest last', async () => {
     answer(told)
     const result = await buy({ symbol: 'DUCK', data_type: 'historical' })
-    expect(result).toMatchObject({ data_type: 'historical', price: 3, as_of: '2026-05-29' })
+    expect(result).toMatchObject({ data_type: 'historical', price: 3, as_of: '2026-05-29', adjusted: 'splits' })
+    expect(site.asked.at(-1)).toContain('adjust=splits')
     expect(result.history).toEqual([
       { date: '2026-05-28', open: 1, high: 2, low: 1, close: 2, volume: 7 },
       { date: '2026-05-29', open: 1, high: 2, low: 1, close: 3, volume: 7 },

@@ -78,7 +78,8 @@ export const stockData = defineService({
   async read(input, { engines: { market }, signal }) {
     const isHistory = input['data_type'] === 'historical'
     const symbol = symbolOf(input)
-    const query = isHistory ? { symbol, interval: '1day', outputsize: String(HISTORY_DAYS) } : { symbol }
+    const days = { interval: '1day', outputsize: String(HISTORY_DAYS), adjust: 'splits' }
+    const query = { symbol, ...(isHistory ? days : {}) }
     const path = `${isHistory ? '/time_series' : '/quote'}?${new URLSearchParams(query)}`
     const schema = z.union([Failed, isHistory ? Series : Quote])
     return fromUpstream(market.ask({ path, schema, keepMs: KEEP_MS, signal }), 'symbol')
@@ -94,7 +95,7 @@ export const stockData = defineService({
       data_type: history ? 'historical' : 'quote',
       price,
       as_of,
-      ...(history ? { history: history.map((day) => ({ ...day })) } : {}),
+      ...(history ? { adjusted: 'splits', history: history.map((day) => ({ ...day })) } : {}),
       delayed: 'unknown',
       source: 'Twelve Data',
       terms_url: 'https://twelvedata.com/terms',

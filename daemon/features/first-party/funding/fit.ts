@@ -42,6 +42,11 @@ export function applicantOf(input: Input, daysNeeded: number) {
   }
 }
 
+/** A text with `;` in the place of kinds of applicants, which are no topic. */
+export function withoutKinds(text: string): string {
+  return kinds.reduce((rest, [words]) => rest.replaceAll(new RegExp(words, 'gi'), ';'), text)
+}
+
 /** Grants.gov's applicant types that a text names. */
 export function typesIn(text: string): string[] {
   return [...new Set(kinds.filter(([words]) => words.test(text)).flatMap(([, ids]) => ids))]

@@ -14,7 +14,7 @@ import {
   relevanceOf,
   sharedWords,
   termsOf,
-  typesIn,
+  withoutKinds,
 } from './fit.ts'
 import { type Notice, noticeIfAny } from './notice.ts'
 
@@ -103,14 +103,14 @@ function agencyOf(input: JsonInput): string {
   return textOf(input, 'agency').trim().toLowerCase()
 }
 
-/** Search queries: the buyer's keywords, then the profile's phrases from last to first. The last phrase tells most; kinds of applicants are no topic. */
+/** Search queries: the buyer's keywords, then the profile's phrases from last to first. The last phrase tells most. */
 function queriesOf(input: JsonInput): string[] {
   const given = Array.isArray(input['keywords']) ? input['keywords'].map(String).join(' ').trim() : ''
   const phrases: string[][] = [[]]
-  for (const word of textOf(input, 'profile')
+  for (const word of withoutKinds(textOf(input, 'profile'))
     .toLowerCase()
     .match(/[\p{L}\p{N}-]+|\S/gu) ?? []) {
-    if (termsOf(word).length > 0 && typesIn(word).length === 0) phrases.at(-1)?.push(word)
+    if (termsOf(word).length > 0) phrases.at(-1)?.push(word)
     else phrases.push([])
   }
   const queries = [given, ...phrases.reverse().map((words) => words.slice(-2).join(' '))].filter(Boolean)

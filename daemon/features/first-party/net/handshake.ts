@@ -1,5 +1,5 @@
 import { AppError } from '../../../../src/core/error.ts'
-import { isKeyOf, ownOf } from '../../../../src/core/record.ts'
+import { isKeyOf } from '../../../../src/core/record.ts'
 import { DAY_MS } from '../../../../src/core/time.ts'
 import type { CertificateFacts } from '../../../ports/tls/certificate.ts'
 import { type Handshake, TlsError } from '../../../ports/tls/handshake.ts'
@@ -39,19 +39,13 @@ export const certificateFaults = {
 } as const satisfies Readonly<Record<string, string>>
 
 const MIN_RSA_BITS = 2_048
-const curveBits: Readonly<Record<string, number>> = {
-  prime256v1: 256,
-  secp384r1: 384,
-  secp521r1: 521,
-  secp224r1: 224,
-  secp192r1: 192,
-}
-const MIN_CURVE_BITS = 256
+/** Curves of fewer than 256 bits, as OpenSSL names them. */
+const weakCurves: ReadonlySet<string> = new Set(['prime192v1', 'secp192r1', 'secp224r1'])
 
 /** Whether a key is too short; false for key types without a size limit. */
 export function isWeakKey({ key }: Pick<CertificateFacts, 'key'>): boolean {
   if (key.type === 'rsa' || key.type === 'rsa-pss' || key.type === 'dsa') return (key.bits ?? 0) < MIN_RSA_BITS
-  return key.curve !== undefined && (ownOf(curveBits, key.curve) ?? MIN_CURVE_BITS) < MIN_CURVE_BITS
+  return weakCurves.has(key.curve ?? '')
 }
 
 /** Fault code of the certificate; null if it is valid. */

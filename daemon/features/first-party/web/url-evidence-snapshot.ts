@@ -108,7 +108,7 @@ function answersTo(question: string, page: WebPage): { [member: string]: Json } 
       quote: text.slice(0, MAX_QUOTE_CHARS).toWellFormed(),
       match: Math.round(match * 100) / 100,
     }))
-  return { question, answered: answers.length > 0, answers }
+  return { question, answers }
 }
 
 type Passage = { readonly text: string; readonly words: Set<string>; readonly above: Set<string> }
@@ -138,7 +138,7 @@ function textBlocks(page: WebPage): string[] {
   return bodyBlocks(documentOf(page))
 }
 
-/** Searches a page for the expected text, after normalising whitespace and accents in both. */
+/** Searches a page for the text, after normalising whitespace and accents in both; null if the rest may have it. */
 function findText(page: WebPage, expected: string, caseSensitive: boolean): { [member: string]: Json } {
   const plain = (text: string) => text.normalize('NFC').replace(/\s+/g, ' ').trim()
   const fold = (text: string) => (caseSensitive ? text : text.toLowerCase())
@@ -148,7 +148,6 @@ function findText(page: WebPage, expected: string, caseSensitive: boolean): { [m
     const at = fold(shown).indexOf(wanted)
     if (at >= 0) return { text_found: true, found_in: place, excerpt: excerptAt(shown, at, wanted.length) }
   }
-  // The rest of the page may have it.
   return { text_found: page.truncated ? null : false, found_in: null }
 }
 
