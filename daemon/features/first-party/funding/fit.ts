@@ -28,9 +28,7 @@ const WHAT_IT_DOES =
 
 export type Applicant = ReturnType<typeof applicantOf>
 
-type Input = { readonly [field: string]: unknown }
-
-export function applicantOf(input: Input, daysNeeded: number) {
+export function applicantOf(input: { readonly [field: string]: unknown }, daysNeeded: number) {
   const text = (field: string) => (typeof input[field] === 'string' ? input[field] : '')
   const budget = input['project_budget_usd']
   const days = input['days_needed_to_apply']

@@ -66,12 +66,11 @@ type Step = {
   readonly source: string
   readonly evidence_kind: 'field' | 'text' | 'rule'
 }
-type When = { readonly at: number; readonly daysNeeded: number }
 
 /** Days before closing by which to register, since federal registrations take weeks. */
 const REGISTRATION_DAYS = 42
 
-function itemsOf(notice: Notice, { at, daysNeeded }: When) {
+function itemsOf(notice: Notice, { at, daysNeeded }: { readonly at: number; readonly daysNeeded: number }) {
   const steps = stepsOf(notice)
   return steps.map(({ before, on, ...step }) => {
     if (on !== undefined) return { ...step, due: on, isLate: false }

@@ -167,10 +167,9 @@ function reasonOf(
   const quote = sentence.slice(0, MAX_QUOTE_CHARS).toWellFormed()
   const base = { rule: 'requirement', evidence: { field: 'eligibility_text', quote } } as const
   const named = typesIn(sentence)
-  const isOneOfThem = isOneOf(applicant.types, named)
-  const isOwn = isOneOfThem === true
-  const isAboutOthers = named.length > 0 && applicant.types.length > 0 && isOneOfThem === false
-  if (EXCLUSION.test(sentence)) return isAboutOthers ? undefined : excluded(base, { isOwn, quote })
+  const isOwn = isOneOf(applicant.types, named)
+  const isAboutOthers = named.length > 0 && applicant.types.length > 0 && isOwn === false
+  if (EXCLUSION.test(sentence)) return isAboutOthers ? undefined : excluded(base, { isOwn: isOwn === true, quote })
   const isClosed = WHO_MAY_APPLY.test(sentence) && /\b(?:eligib\w+|appl(?:y|icants?))\b/i.test(sentence)
   if (isAboutOthers && isClosed) {
     // The list of applicant types and the text may contradict each other.
@@ -178,7 +177,7 @@ function reasonOf(
     const text = 'Only other applicants may apply.'
     return { ...base, verdict: 'against', text, ...(isListed ? {} : { hard: true }) }
   }
-  const isMet = meets(sentence, applicant, isOwn && isClosed)
+  const isMet = meets(sentence, applicant, isOwn === true && isClosed)
   return isMet
     ? { ...base, verdict: 'for', text: 'Your profile meets this requirement.' }
     : { ...base, verdict: 'open', text: `Do you meet this: ${quote}` }

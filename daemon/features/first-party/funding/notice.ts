@@ -57,7 +57,6 @@ const Synopsis = z.object({
 const File = z.object({ fileName: Text.nullish() })
 const Folder = z.object({ synopsisAttachments: z.array(File).max(200).nullish() })
 const Data = z.object({
-  id: z.union([z.number(), z.string()]).optional(),
   opportunityNumber: Text.nullish(),
   opportunityTitle: Text.nullish(),
   agencyDetails: Agency,
