@@ -8,6 +8,9 @@ const MIN_WORDS = 4
 const ENDED = /[.!…。！]["'”’»)\]]*$/u
 /** Sentences with more words get a lower score. */
 const LONG_WORDS = 40
+/** Sentences that lean on the one before get a lower score. */
+const LEANING = /^(?:it|they|this|these|those|he|she|however|but|so)\b/i
+const LEANING_WEIGHT = 0.7
 /** Factor of the penalty for similarity to sentences that are already chosen. */
 const REDUNDANCY = 0.5
 /** Sentences more similar than this are duplicates. */
@@ -41,7 +44,8 @@ export function summarize(blocks: readonly string[], length: SummaryLength): str
     picked.push(next)
     words += next.words
   }
-  if (picked.length === 0) return [cut(strongest(sentences, scores).text, length.words)]
+  const [strongest] = sentences.toSorted((one, other) => (scores[other.at] ?? 0) - (scores[one.at] ?? 0))
+  if (picked.length === 0) return [cut(strongest?.text ?? '', length.words)]
   return picked.sort((one, other) => one.at - other.at).map(({ text }) => text)
 }
 
@@ -89,11 +93,11 @@ function scored(sentences: readonly Sentence[]): readonly number[] {
   }
   const centroid = vectorFrom(sums)
   const last = sentences.length - 1
-  return sentences.map(({ vector, words, at }) => {
+  return sentences.map(({ text, vector, words, at }) => {
     const lead = LEAD_BONUS * (1 - at / sentences.length) ** 2
     const close = at === last && last > 2 ? CLOSE_BONUS : 0
     const tooLong = words > LONG_WORDS ? LONG_WORDS / words : 1
-    return (likeness(vector, centroid) + lead + close) * tooLong
+    return (likeness(vector, centroid) + lead + close) * tooLong * (LEANING.test(text) ? LEANING_WEIGHT : 1)
   })
 }
 
@@ -113,10 +117,6 @@ function takeBest(left: Candidate[], room: number): Sentence | undefined {
   if (!taken) return undefined
   for (const one of left) one.alike = Math.max(one.alike, likeness(one.sentence.vector, taken.sentence.vector))
   return taken.sentence
-}
-
-function strongest(sentences: readonly Sentence[], scores: readonly number[]): Sentence {
-  return sentences.reduce((best, one) => ((scores[one.at] ?? 0) > (scores[best.at] ?? 0) ? one : best))
 }
 
 /** Cosine similarity. */
