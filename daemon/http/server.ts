@@ -240,13 +240,15 @@ function endpointHandler(pipeline: Edge, name: EndpointName): RequestHandler<Rec
   return async (req, res) => {
     res.locals[ENDPOINT] = name
     const facts = noted(pipeline.ctx, res, name)
+    const turnIfLong = () => turnFor((name) => req.headers[name]?.toString())
     const readJson = async () => {
       const isParted = maxBytes > MAX_BODY_BYTES && isUtf8(req)
       try {
         await taken(isParted ? takeBytes : parseJson, req, res)
         const body: unknown = isParted ? await parseInTurns(req.body) : req.body
+        await turnIfLong()
         checkJson(body)
-        await turnFor((name) => req.headers[name]?.toString())
+        await turnIfLong()
         return body
       } catch (error) {
         throw refusalOf(error) ?? error
