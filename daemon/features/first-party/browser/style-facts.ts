@@ -89,9 +89,10 @@ export const STYLE_FACTS = `(() => {
       fonts.set(key, font)
     }
     if (kind) {
-      const part = parts.get(kind) || { kind, count: 0, ...(letters > 0 ? { ink, on } : { ink: '', on: '' }), sample_html: cut(element.outerHTML), css: { color: style.color, background: style.backgroundColor, padding: style.padding, border: cut(style.border), 'border-radius': style.borderRadius, font: cut(style.fontSize + ' ' + style.fontFamily), 'font-weight': style.fontWeight, 'box-shadow': cut(style.boxShadow) } }
-      part.count += 1
-      parts.set(kind, part)
+      // The first one with text stands for all.
+      const part = parts.get(kind) || { count: 0 }
+      const count = part.count + 1
+      parts.set(kind, part.ink || (part.kind && letters === 0) ? { ...part, count } : { kind, count, ...(letters > 0 ? { ink, on } : { ink: '', on: '' }), sample_html: cut(element.outerHTML), css: { color: style.color, background: style.backgroundColor, padding: style.padding, border: cut(style.border), 'border-radius': style.borderRadius, font: cut(style.fontSize + ' ' + style.fontFamily), 'font-weight': style.fontWeight, 'box-shadow': cut(style.boxShadow) } })
     }
   }
   const root = getComputedStyle(document.documentElement)

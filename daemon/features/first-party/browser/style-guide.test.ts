@@ -79,7 +79,7 @@ describe.skipIf(chromium === undefined)('a style guide', () => {
   it('mixes translucent colours with what they stand on', async () => {
     const shade = 'border: 1px solid rgba(0, 0, 0, 0.125); background: rgba(0, 0, 0, 0.03); border-radius: 4px'
     site.pages['/'] = {
-      body: `<body style="background: #fff"><div style="${shade}">Light</div><nav style="background: #000; color: rgba(255, 255, 255, 0.5)">Half</nav>`,
+      body: `<body style="background: #fff"><div style="${shade}">Light</div><nav><b>Bold</b></nav><nav style="background: #000; color: rgba(255, 255, 255, 0.5)">Half</nav>`,
     }
     const { colors, components } = await run()
     const hexes = (of: string) => colors.flatMap(({ role, hex }: Record<string, string>) => (role === of ? hex : []))

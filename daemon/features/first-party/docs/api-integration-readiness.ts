@@ -40,7 +40,7 @@ const areas: readonly Area[] = [
     id: 'base_url',
     text: 'Base address',
     signs:
-      /https:\/\/api\.|base (url|address)|\bendpoints?\b[^\n]{0,80}https?:\/\/|https?:\/\/[^\s]{1,300}\/(?:v\d|api\b)(?!\/webhooks)|\bcurl\b[^\n]{0,80}https?:\/\//i,
+      /https:\/\/api\.|base (url|address)|(?:\bendpoints?\b|\bcurl\b)[^\n]{0,80}https?:\/\/(?!127\.|localhost)|https?:\/\/(?!127\.|localhost)[^\s]{1,300}\/(?:v\d|api\b)(?!\/webhooks)/i,
     weight: 6,
     risk: 'The base URL of the API is unknown.',
   },
@@ -48,7 +48,7 @@ const areas: readonly Area[] = [
     id: 'auth',
     text: 'Authentication',
     signs:
-      /\b(bearer|oauth\w*|api[- ]?key|x-[\w-]{0,60}key|basic auth\w*|access token|authenticat\w+)\b(?!["']?\s*:\s*null)|scheme["']?\s*:\s*["']?basic\b/i,
+      /\b(bearer|oauth\w*|api[- ]?key|x-[\w-]{0,60}key|basic auth\w*|access token|(?<!\badd )authenticat\w+)\b(?!["']?\s*:\s*null)|scheme["']?\s*:\s*["']?basic\b/i,
     weight: 15,
     risk: 'The authentication method is unknown.',
   },

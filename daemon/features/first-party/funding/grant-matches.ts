@@ -71,8 +71,7 @@ export const grantMatches = defineService({
       isNear: agency !== '' || relevance[index] !== 0,
     }))
     const kept = judged.filter(({ why, isNear }) => isNear && why === undefined).sort((a, b) => b.score - a.score)
-    if (kept.length === 0)
-      throw new AppError('provider_failed', `None of the ${searched} notices found fits the profile.`)
+    if (kept.length === 0) throw new AppError('provider_failed', `No notice fits the profile (found: ${searched}).`)
     const limit = Number(input['limit'] ?? DEFAULT_LIMIT)
     return {
       grant_matches: {
