@@ -40,9 +40,7 @@ function fromFile(page: WebPage): { [member: string]: Json } {
   const { pathname, hostname } = new URL(page.url)
   const name = pathname.split('/').at(-1) ?? ''
   const kind = mediaType(page) || 'file of an unknown kind'
-  const told = Number(page.headers['content-length'])
-  const whole = Number.isSafeInteger(told) && told > 0 ? told : null
-  const bytes = page.truncated ? whole : page.body.length
+  const bytes = page.truncated ? null : page.body.length
   return {
     title: clip(attempt(() => decodeURIComponent(name)) ?? name, MAX_TITLE_CHARS),
     description: bytes === null ? kind : `${kind}, ${bytes} bytes`,
