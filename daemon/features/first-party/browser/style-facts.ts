@@ -76,7 +76,7 @@ export const STYLE_FACTS = `(() => {
     if (letters > 0) add(maps.ground, ink + '|' + on, letters)
     if (kind === 'button') add(maps.accent, clear(style.backgroundColor) ? ink : on, 1)
     if (kind === 'link') add(maps.accent, ink, 1)
-    if (parseFloat(style.borderTopWidth) > 0 && style.borderTopStyle !== 'none') add(maps.border, over(style.borderTopColor, on), 1)
+    for (const side of ['Top', 'Bottom', 'Left']) if (parseFloat(style['border' + side + 'Width']) > 0 && style['border' + side + 'Style'] !== 'none') add(maps.border, over(style['border' + side + 'Color'], on), 1)
     for (const side of [style.paddingTop, style.paddingLeft, style.marginTop, style.marginBottom, style.rowGap]) if (parseFloat(side) > 0) add(maps.spacing, String(Math.round(parseFloat(side))), 1)
     if (parseFloat(style.borderTopLeftRadius) > 0) add(maps.radius, style.borderTopLeftRadius, 1)
     if (style.boxShadow !== 'none') add(maps.shadow, style.boxShadow, 1)
