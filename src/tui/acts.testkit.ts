@@ -50,7 +50,7 @@ export async function decides(terminal: Terminal): Promise<void> {
   // The next dispute follows.
   const { total } = await ask('listAllJobs', { query: '?filter=status:disputed&limit=1' })
   if (total > 0) {
-    await terminal.see('Cancel  esc')
+    await terminal.see(new RegExp(`resolve (?!${id})job_`))
     await terminal.press('Escape')
   }
   await gone(terminal)

@@ -158,15 +158,21 @@ const landings: Readonly<Partial<Record<AttentionKind, Landing>>> = {
   backup: { screen: 'logs', shows: 'POST' },
 }
 
+const PACE_MS = 5
+
 /** Opens the chosen row and finds there what the row is about. */
 async function looks(cockpit: Opened, kind: AttentionKind, { subject }: Triggered): Promise<void> {
-  const { host, type, text, until } = cockpit
+  const { host, type, text, until, clock } = cockpit
   const { screen, view = {}, shows } = landings[kind] ?? { screen: 'overview' }
   await type('\r')
   await until(() => host.face.current.screen === screen)
   expect(host.ui.get()).toMatchObject(view)
-  if (shows === undefined) await until(() => host.face.current.ids.join() === subject.id)
-  else await until(() => text().includes(shows))
+  const isThere = () => (shows === undefined ? host.face.current.ids.join() === subject.id : text().includes(shows))
+  // A row's details are asked for when the cursor has rested on it for a moment, so the clock goes on.
+  await until(() => {
+    if (!isThere()) clock.advance(PACE_MS)
+    return isThere()
+  })
 }
 
 let reader: Opened | undefined
