@@ -13,7 +13,7 @@ export const MIN_FILE_LINES = 25
 export const MAX_SHORT_FILES = 45
 export const MIN_MEDIAN_LINES = 97
 /** Who adds takes away. 668 of them are the second base of the store. */
-export const MAX_PRODUCT_LINES = 128_389
+export const MAX_PRODUCT_LINES = 128_385
 /** Files in the longest way down the imports, types included. */
 export const MAX_IMPORT_CHAIN = 22
 const PER_LINES = 1_000

@@ -131,13 +131,11 @@ describe('the audit for search engines', () => {
     expect(result.engine).toEqual({ name: 'souk', version: '1', kind: 'deterministic' })
   })
 
+  const robots = (rule: string) => (page: string) =>
+    page.replace('</head>', `<meta name="robots" content="${rule}"></head>`)
   it.each<[string, (page: string) => string, string[]]>([
-    ['noindex', (page) => page.replace('</head>', '<meta name="robots" content="noindex"></head>'), ['indexable']],
-    [
-      'no rule of pictures',
-      (page) => page.replace('</head>', '<meta name="robots" content="max-image-preview:none">'),
-      [],
-    ],
+    ['noindex', robots('noindex'), ['indexable']],
+    ['no rule of pictures', robots('max-image-preview:none'), []],
     ['no link with a labelled icon', (page) => page.replace('The other page', '<i aria-label="Other ponds"></i>'), []],
     ['no title', (page) => page.replace(/<title>.*?<\/title>/, ''), ['title']],
     ['a short title', (page) => page.replace(/<title>.*?<\/title>/, '<title>Duck</title>'), ['title_length']],

@@ -33,7 +33,7 @@ describe('who applies', () => {
     ['A for-profit company that sells pumps to counties', ['22', '23']],
     ['A small business', ['23']],
     ['Restoring ponds for cities', []],
-  ])('is whom a profile begins with, and not whom it works for: %s', (profile, types) => {
+  ])('is named at the beginning of a profile, before those whom it serves: %s', (profile, types) => {
     expect(applicantOf({ profile }, 14).types).toEqual(types)
   })
 

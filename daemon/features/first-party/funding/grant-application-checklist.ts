@@ -43,9 +43,7 @@ export const grantApplicationChecklist = defineService({
         closes_at: notice.closes_at,
         days_left: days,
         url: notice.url,
-        items: items
-          .map(({ isLate: _, ...item }) => item)
-          .sort((one, other) => Date.parse(one.due ?? '') - Date.parse(other.due ?? '') || 0),
+        items: items.map(({ isLate: _, ...item }) => item).sort((one, other) => dueTime(one) - dueTime(other) || 0),
         warnings,
         not_checked: ['documents attached to the notice', 'holidays'],
         fetched_at: new Date(at).toISOString(),
@@ -54,6 +52,10 @@ export const grantApplicationChecklist = defineService({
     }
   },
 })
+
+/** What has no date comes last; two of those keep their order. */
+const dueTime = ({ due }: { readonly due: string | null }) =>
+  due === null ? Number.POSITIVE_INFINITY : Date.parse(due)
 
 type Step = {
   readonly id: string
