@@ -10,6 +10,7 @@ import { configDefaults } from '../fixtures/kit/config.ts'
 import manifest from '../package.json' with { type: 'json' }
 import { type Bundle, bundle, copyBeside, libraryEntries } from './build.ts'
 import type { CommandFile } from './command-files.ts'
+import { lightFront } from './light-imports.ts'
 
 /*
  * The bundle as it ships: light for commands, whole for the daemon, and able to start on an older Node.
@@ -108,6 +109,22 @@ describe('the bundle', () => {
   it('is ASCII wherever a command reads it: one other letter makes two bytes of each', () => {
     for (const { file } of built.commands)
       expect([file, readFileSync(join(dist, file)).findIndex((byte) => byte > 127)]).toEqual([file, -1])
+  })
+
+  it('imports nothing of Node before the first frame: an import evaluates every lazy member', () => {
+    const [, first = ''] = /from"\.\/([^"]+)"/.exec(readFileSync(join(dist, 'open.js'), 'utf8')) ?? []
+    const imported = [first, 'cli-tui.js', 'cli-shared.js', 'cli-answers.js'].flatMap((file) =>
+      [...readFileSync(join(dist, file), 'utf8').matchAll(/from"(node:[\w/]+)"/g)].map(([, name]) => name),
+    )
+    expect(imported).toEqual(['node:module'])
+  })
+
+  it('takes from a slow module of Node what is no function, and each function when it is called', () => {
+    const text = "import { type Hash, randomBytes, webcrypto, X509Certificate as Certificate } from 'node:crypto'"
+    expect(lightFront('/souk/src/one.ts', text)).toBe(
+      "const { webcrypto: webcrypto,X509Certificate: Certificate } = globalThis.process.getBuiltinModule('node:crypto'), " +
+        "randomBytes = (...all) => globalThis.process.getBuiltinModule('node:crypto').randomBytes(...all)",
+    )
   })
 
   it('has the daemon, the signing library and every worker beside it', () => {

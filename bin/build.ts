@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url'
 import { type BuildOptions, build, type Loader, type Plugin } from 'esbuild'
 import { bundleCockpit } from './cockpit-files.ts'
 import { bundleCommands, type CommandFile } from './command-files.ts'
-import { lightDrawing, lightOwn } from './light-imports.ts'
+import { lightFront, lightPart } from './light-imports.ts'
 
 /**
  * Files that lie beside the bundle, each with its licence, by package: name there → name here. Rules of accessibility are
@@ -46,6 +46,7 @@ const besideFiles: Readonly<Record<string, Readonly<Record<string, string>>>> = 
   },
 }
 const root = fileURLToPath(new URL('..', import.meta.url))
+const LIGHT_CLOCK = fileURLToPath(new URL('light-clock.ts', import.meta.url))
 const MILLISECONDS_A_SECOND = 1_000
 const EXECUTABLE_MODE = 0o755
 
@@ -84,16 +85,15 @@ function heavyName(imported: string): string | undefined {
 
 const loaders: Readonly<Record<string, Loader>> = { '.ts': 'ts', '.tsx': 'tsx', '.js': 'js' }
 
-const lightSources: Plugin = {
+const lightSources = (lighten: typeof lightPart): Plugin => ({
   name: 'light-sources',
   setup({ onLoad }) {
     onLoad({ filter: /\.(tsx?|js)$/, namespace: 'file' }, ({ path }) => {
-      const text = readFileSync(path, 'utf8')
-      const contents = path.includes('node_modules') ? lightDrawing(path, text) : lightOwn(path, text)
+      const contents = lighten(path, readFileSync(path, 'utf8'))
       return contents === undefined ? undefined : { contents, loader: loaders[extname(path)] ?? 'js' }
     })
   },
-}
+})
 
 // Ink asks for its development tools in a try; bundled, that becomes an import that cannot be tried.
 const noDevtools: Plugin = {
@@ -213,7 +213,7 @@ export async function bundle(outdir: string): Promise<Bundle> {
   const frames = await bundleCockpit({
     outdir,
     names: cockpit.map(([name]) => name),
-    split: (folder) => buildParts(folder, cockpit),
+    split: (folder) => buildParts(folder, cockpit, { lighten: lightFront, inject: [LIGHT_CLOCK] }),
   })
   chmodSync(join(outdir, 'souk.js'), EXECUTABLE_MODE)
   const outputs = [entry, parts].flatMap(({ metafile }) => Object.entries(metafile.outputs))
@@ -227,7 +227,10 @@ export async function bundle(outdir: string): Promise<Bundle> {
   }
 }
 
-const buildParts = (outdir: string, files: readonly (readonly [name: string, file: string])[]) =>
+type Files = readonly (readonly [name: string, file: string])[]
+type Lighter = { readonly lighten?: typeof lightPart; readonly inject?: string[] }
+
+const buildParts = (outdir: string, files: Files, { lighten = lightPart, ...more }: Lighter = {}) =>
   build({
     ...shared,
     target: 'node22',
@@ -236,7 +239,8 @@ const buildParts = (outdir: string, files: readonly (readonly [name: string, fil
     chunkNames: 'part-[hash]',
     splitting: true,
     banner,
-    plugins: [noDevtools, nativeBeside, lightSources],
+    plugins: [noDevtools, nativeBeside, lightSources(lighten)],
+    ...more,
   })
 
 /** Replaces dist/ as a whole, so that a build that fails, or is watched, leaves a program that works. */

@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs'
 import { relative } from 'node:path'
 import { transform } from 'esbuild'
 import { type OutputChunk, type Plugin, rolldown } from 'rolldown'
-import { lightSource } from './light-imports.ts'
+import { lightFront } from './light-imports.ts'
 
 /** What nearly every command needs, with all that it imports. */
 const EVERYDAY = [
@@ -146,8 +146,7 @@ const light: Plugin = {
   name: 'light-imports',
   load(id) {
     if (!/\.(ts|js)$/.test(id)) return undefined
-    const code = lightSource(id, readFileSync(id, 'utf8'))
-    return code === undefined ? undefined : { code, moduleType: id.endsWith('.ts') ? 'ts' : 'js' }
+    return { code: lightFront(id, readFileSync(id, 'utf8')), moduleType: id.endsWith('.ts') ? 'ts' : 'js' }
   },
 }
 

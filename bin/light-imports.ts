@@ -6,7 +6,7 @@ import { nounScreens } from '../src/nouns/screens.ts'
 const LIGHT_TEXT = fileURLToPath(new URL('light-text.ts', import.meta.url))
 
 const FROM_NODE =
-  /^import (?:(?<whole>\w+)|\* as (?<star>\w+)|\{(?<names>[^}]*)\}) from ['"](?<from>node:[\w/]+)['"];?$/gm
+  /^import (?!type )(?:(?<whole>\w+)|\* as (?<star>\w+))?(?:, )?(?:\{(?<names>[^}]*)\})? from ['"](?<from>node:[\w/]+)['"];?$/gm
 
 /** Values that the build reckons once: the program does not load what they are reckoned from. */
 const RECKONED = ['src/client/answers.ts', 'src/client/endpoints.ts', 'src/nouns/screens.ts']
@@ -62,14 +62,32 @@ function lightZod(text: string): string {
   return text.replace(/^import \{ z \} from 'zod'$/m, "import * as z from 'zod'")
 }
 
+/** Modules of Node that take long to load: each of their functions loads its own when it is called. */
+const SLOW = new Set(['node:child_process', 'node:crypto', 'node:v8'])
+
+/** Whether it is a function: a class, whose name begins with a capital, must be there as it is. */
+function isLate(from: string, name: string): boolean {
+  if (!SLOW.has(from) || /^[A-Z]/.test(name)) return false
+  return typeof Reflect.get(process.getBuiltinModule(from) ?? {}, name) === 'function'
+}
+
 // An import of a module of Node evaluates all its lazy members: node:process 4 ms, node:fs 2, node:http 24, of a start
 // that may take 30. Taken from the builtin itself, they are as lazy as Node meant them.
 function lightNode(text: string): string {
   return text.replace(FROM_NODE, (line) => {
-    const { whole, star, names, from } = new RegExp(FROM_NODE.source).exec(line)?.groups ?? {}
-    const values = names?.split(',').filter((name) => !/^\s*(type\s|$)/.test(name))
-    const bound = whole ?? star ?? `{${values?.map((name) => name.replace(' as ', ': ')).join(',')}}`
-    return `const ${bound} = globalThis.process.getBuiltinModule('${from}')`
+    const { whole, star, names = '', from = '' } = new RegExp(FROM_NODE.source).exec(line)?.groups ?? {}
+    const builtin = `globalThis.process.getBuiltinModule('${from}')`
+    const wanted = names.split(',').flatMap((one) => {
+      const [name = '', as = name] = one.trim().split(' as ')
+      return name === '' || name.startsWith('type ') ? [] : [{ name, as }]
+    })
+    const { late = [], early = [] } = Object.groupBy(wanted, ({ name }) => (isLate(from, name) ? 'late' : 'early'))
+    const given = [whole, star, early.length > 0 ? `{ ${early.map(({ name, as }) => `${name}: ${as}`)} }` : undefined]
+    const bound = [
+      ...given.filter((one) => one !== undefined).map((one) => `${one} = ${builtin}`),
+      ...late.map(({ name, as }) => `${as} = (...all) => ${builtin}.${name}(...all)`),
+    ]
+    return bound.length === 0 ? '' : `const ${bound.join(', ')}`
   })
 }
 
@@ -95,8 +113,15 @@ function lightCommander(text: string, path: string): string {
 
 const SEGMENTER = /new Intl\.Segmenter\((undefined, \{ ?granularity: ['"]grapheme['"] ?\})?\)/
 
-/** What packages that draw make at their start, or ask about every text: file, text, what stands for it. */
-const lighterDrawing: readonly (readonly [file: string, from: RegExp, to: string])[] = [
+/** What packages make at their start, or ask about every text: file, text, what stands for it. */
+const lighterPackages: readonly (readonly [file: string, from: RegExp, to: string])[] = [
+  // It checks that it is given a function, and is.
+  ['signal-exit/index.js', /require\('assert'\)/, '{ equal: () => undefined }'],
+  [
+    '@noble/hashes/esm/cryptoNode.js',
+    /^import \* as nc[\s\S]*$/m,
+    'export const crypto = { getRandomValues: (bytes) => globalThis.crypto.getRandomValues(bytes) }',
+  ],
   ['ink/build/line-update.js', SEGMENTER, 'graphemes'],
   ['@alcalzone/ansi-tokenize/build/tokenize.js', SEGMENTER, 'graphemes'],
   ['wrap-ansi/index.js', SEGMENTER, 'graphemes'],
@@ -111,24 +136,25 @@ const lighterDrawing: readonly (readonly [file: string, from: RegExp, to: string
   ['string-width/index.js', /if \((?=\/\^\[\\u0020)/, 'if (ambiguousIsNarrow ? isNarrow(string) : '],
 ]
 
-/** A source of a package that draws, as it is bundled; undefined for what is left as it is. */
-export function lightDrawing(path: string, text: string): string | undefined {
-  const changes = lighterDrawing.filter(([file]) => path.endsWith(join('node_modules', file)))
+/** A source of a package as it is bundled; undefined for what is left as it is. */
+function lightPackage(path: string, text: string): string | undefined {
+  const changes = lighterPackages.filter(([file]) => path.endsWith(join('node_modules', file)))
   if (changes.length === 0) return undefined
   const changed = changes.reduce((before, [file, from, to]) => {
     if (!from.test(before)) throw new Error(`${file} no longer holds ${from}: look at it again`)
     return before.replace(from, to)
   }, text)
-  return `import { graphemes, isNarrow } from ${JSON.stringify(LIGHT_TEXT)}\n${changed}`
+  const isText = /graphemes|isNarrow/.test(changed)
+  return isText ? `import { graphemes, isNarrow } from ${JSON.stringify(LIGHT_TEXT)}\n${changed}` : changed
 }
 
-/** A source of ours as it is bundled. */
-export function lightOwn(path: string, text: string): string {
-  return reckoned.get(path) ?? lightZod(text)
+/** A source of ours, or of a package, as it is bundled; undefined for what is left as it is. */
+export function lightPart(path: string, text: string): string | undefined {
+  return path.includes('node_modules') ? lightPackage(path, text) : (reckoned.get(path) ?? lightZod(text))
 }
 
-/** A source of the command line as it is bundled; undefined for what is left as it is. */
-export function lightSource(path: string, text: string): string | undefined {
-  if (!path.includes('node_modules')) return lightNode(lightOwn(path, text))
-  return path.includes(COMMANDER) ? lightCommander(text, path) : undefined
+/** A source of the cockpit or the command line as it is bundled. */
+export function lightFront(path: string, text: string): string {
+  if (path.includes(COMMANDER)) return lightCommander(text, path)
+  return lightNode(lightPart(path, text) ?? text)
 }

@@ -97,7 +97,7 @@ const STUB_ENTRY = fileURLToPath(import.meta.url)
 
 /** The entry of the stub as a bundle, which starts in half the processor time of the sources. */
 export async function bundleStub(outdir: string): Promise<string> {
-  const { lightOwn } = await import('../../bin/light-imports.ts')
+  const { lightPart } = await import('../../bin/light-imports.ts')
   await build({
     entryPoints: { stub: STUB_ENTRY },
     outdir,
@@ -115,7 +115,10 @@ export async function bundleStub(outdir: string): Promise<string> {
         // Beside a bundle there are no files of commands to find.
         name: 'commands',
         setup: ({ onLoad }) =>
-          onLoad({ filter: /commands.index\.ts$/ }, ({ path }) => ({ contents: lightOwn(path, ''), loader: 'ts' })),
+          onLoad({ filter: /commands.index\.ts$/ }, ({ path }) => ({
+            contents: lightPart(path, '') ?? '',
+            loader: 'ts',
+          })),
       },
     ],
   })

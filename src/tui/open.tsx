@@ -24,7 +24,6 @@ const FIXED_NEW_SPACE = '--semi-space-growth-factor=1'
 export async function openCockpit(options: CockpitOptions): Promise<string | undefined> {
   const { look, stdout, signal, others } = options
   showTimesIn(options.zone)
-  setFlagsFromString(FIXED_NEW_SPACE)
   let wanted: string | undefined
   const go = (name: string) => {
     wanted = name
@@ -67,6 +66,7 @@ export async function openCockpit(options: CockpitOptions): Promise<string | und
   signal.addEventListener('abort', leave)
   if (signal.aborted) leave()
   host.stream.start()
+  setTimeout(() => setFlagsFromString(FIXED_NEW_SPACE), FRAME_GAP_MS).unref()
   try {
     await cockpit.waitUntilExit()
     if (failures.length > 0) throw failures[0]

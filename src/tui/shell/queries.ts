@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import type { WireAnswer } from '../../api/index.ts'
 import type { Asked, Callable } from '../../client/asked.ts'
 import { endpoints } from '../../client/endpoints.ts'
@@ -13,7 +12,7 @@ const READ_TIMEOUT_MS = 5_000
 const CHANGE_TIMEOUT_MS = 10_000
 export const LOG_RECORDS = 500
 /** Id of this cockpit session. The instance uses it to log repeated reads of one session only once. */
-const SITTING = randomUUID()
+const SITTING = `${process.pid}-${process.hrtime.bigint()}`
 
 /** Headers of a read that shows what the cursor rests on. The instance logs these once a session, not one by one. */
 export const glance = { 'souk-glance': '1' } as const

@@ -33,7 +33,7 @@ describe('who applies', () => {
     ['A for-profit company that sells pumps to counties', ['22', '23']],
     ['A small business', ['23']],
     ['Restoring ponds for cities', []],
-  ])('is named at the beginning of a profile, before those whom it serves: %s', (profile, types) => {
+  ])('is read from the beginning of a profile, and not from the people it serves: %s', (profile, types) => {
     expect(applicantOf({ profile }, 14).types).toEqual(types)
   })
 
