@@ -11,6 +11,7 @@ import {
   signPayment,
 } from '../../../fixtures/market/marketplace.ts'
 import { commit } from '../../store/draw.ts'
+import type { Store } from '../../store/port.ts'
 import { jobs } from '../jobs/rows.ts'
 import { account } from '../ledger/legs.ts'
 import { idempotency, payments } from './rows.ts'
@@ -23,9 +24,15 @@ const PRICE = 10_000n
 const body = { data: 'mine' }
 
 let market: Marketplace
+let beforeWrite = async (): Promise<void> => undefined
 let path: string
 beforeAll(async () => {
-  market = await openMarketplace()
+  market = await openMarketplace(
+    {},
+    {
+      store: (opened): Store => ({ ...opened, tx: async (body) => beforeWrite().then(() => opened.tx(body)) }),
+    },
+  )
   path = `/v1/services/${await market.serviceId('qr_code')}/purchase`
 })
 afterAll(() => market.close())
@@ -89,6 +96,22 @@ test('copies with any credentials that arrive together buy once', async () => {
     { numRuns: 25 },
   )
   expect(await market.daemon.ctx.store.table(jobs).count('buyer', [one.wallet])).toBe(round)
+})
+
+test('two credentials that are written after neither saw the other buy once, as with two daemons', async () => {
+  const one = await member(market, { wallet: '0.10', balance: '0.10' })
+  const before = await holdings(one)
+  const headers = await Promise.all([signed(one, 2), ways.balance?.(one)])
+  let waiting = 0
+  const both = Promise.withResolvers<void>()
+  beforeWrite = () => {
+    waiting += 1
+    if (waiting === headers.length) both.resolve()
+    return both.promise
+  }
+  const answers = await Promise.all(headers.map((sent) => send(sent ?? {}, 'at-once')))
+  beforeWrite = async () => undefined
+  await boughtOnce(one, before, answers)
 })
 
 test('who registers after a purchase gets its answer by the key of the account', async () => {
